@@ -153,6 +153,10 @@ describe('who may come in', () => {
     expect(statuses).toContain(429);
     expect(guesses.find(({ status }) => status === 429)!.headers['retry-after']).toMatch(/^\d+$/);
     expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(25);
+    // All programs of a machine share its address: none of them can lock the others out by guessing.
+    const known = await Promise.all(Array.from({ length: 5 }, () => other.ask('GET', '/api/repositories')));
+    expect(known.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect((await other.ask('GET', '/api/repositories', { token: 'guess' })).status).toBe(429);
   });
 });
 

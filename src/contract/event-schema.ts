@@ -194,7 +194,10 @@ export const EVENT_SCHEMAS = {
     }),
   'attempt.hooked': () =>
     event('attempt.hooked', { ...of, hook: text, veto: opt(text), env: opt(texts), prompt: opt(text) }),
-  'hook.failed': () => event('hook.failed', { hook: text, moment, about: opt(text), why: text }),
+  'hook.failed': () =>
+    event('hook.failed', { hook: text, moment, about: opt(text), why: text, seq: opt(count) }),
+  'hooks.armed': () => event('hooks.armed', { webhooks: list(object({ hook: text, on: list(moment) })) }),
+  'hook.told': () => event('hook.told', { hook: text, moment, seq: count }),
   'attempt.agent': () => event('attempt.agent', { ...of, event: agentEvent }),
   'attempt.progress': () => event('attempt.progress', { ...of, text, percent: opt(count) }),
   'model.used': () =>

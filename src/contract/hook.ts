@@ -37,8 +37,12 @@ export type HookFact =
       env?: string[];
       prompt?: string;
     }
-  /** A hook, webhook or notification did not do what it was to do; that changes nothing. `about`: a task or a question. */
-  | { type: 'hook.failed'; hook: string; moment: HookMoment; about?: string; why: string };
+  /** A hook, webhook or notification did not do what it was to do; that changes nothing. `about`: a task or a question. `seq`: as in `hook.told`. */
+  | { type: 'hook.failed'; hook: string; moment: HookMoment; about?: string; why: string; seq?: number }
+  /** From here on these webhooks are told, until the next such event says otherwise. */
+  | { type: 'hooks.armed'; webhooks: { hook: string; on: HookMoment[] }[] }
+  /** A webhook took what it was told of the event with this `seq`. */
+  | { type: 'hook.told'; hook: string; moment: HookMoment; seq: number };
 
 /** Where it happens. */
 interface OfRun {

@@ -15,10 +15,12 @@ export interface Hook {
   timeoutMs: number;
   /** Nobody waits for it, and it waits for no other hook. */
   isApart: boolean;
+  /** What it took is in the journal, and what it could not be told before the engine was killed is told later. */
+  isMadeUpFor: boolean;
   /** Before an attempt. Whatever it throws is a veto. */
   ask?(input: BeforeAttempt, signal: AbortSignal): Promise<HookAnswer>;
-  /** After the fact. Whatever it throws is an event. */
-  tell(input: HookInput, until: TellUntil): Promise<void>;
+  /** After the fact. Whatever it throws is an event. What is told again has the `id` that it had. */
+  tell(input: HookInput, until: TellUntil, id?: string): Promise<void>;
 }
 
 export interface TellUntil {

@@ -31,9 +31,9 @@ export async function tellWebhook(
   { secret, ...options }: WebhookOptions,
   input: object,
   until: TellUntil,
+  id = `msg_${randomUUID().replaceAll('-', '')}`, // the same for all tries, so that nobody takes one twice
 ): Promise<void> {
   const body = JSON.stringify(input);
-  const id = `msg_${randomUUID().replaceAll('-', '')}`; // the same for all tries, so that nobody takes one twice
   const key = secret && keyOf(await untilAborted(secret, until.signal));
   const headers = (): Record<string, string> => {
     const timestamp = String(Math.floor(Date.now() / 1000));

@@ -13,7 +13,7 @@ import { requireObjects } from '../system/git/hold-objects.ts';
 import { land } from '../merge/land.ts';
 import { previewLanding } from '../merge/preview.ts';
 import { undoLanding } from '../merge/undo.ts';
-import { noteLanded } from '../run/note-landed.ts';
+import { noteAfterEnd } from '../run/note-after-end.ts';
 import type { Home } from '../store/home.ts';
 import { recoverLanding } from '../merge/landing.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
@@ -44,6 +44,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   if (recovered !== undefined) options.recovered?.(recovered);
   await using given = await givenBy(journal, run);
   const { git, repository, base, titles } = given;
+  requireAsShown(options, { head: run.headCommit, onto: repository.head });
   const message = options.squash
     ? squashMessage(run.id, run.name, titles)
     : `Merge ${run.branch}\n\nBosun-Run: ${run.id}\n`;
@@ -68,7 +69,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   // no branch of the user's has the run's own commits then
   if (kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), head);
   if (kind !== 'nothing')
-    await noteLanded(journal.store, run.id, {
+    await noteAfterEnd(journal.store, run.id, {
       type: 'run.landed',
       kind,
       from: repository.head,
@@ -96,6 +97,7 @@ export async function previewMerge(options: Reading<'previewMerge'>): Promise<Me
   const check = state.workflow.merge?.check;
   return {
     run: run.id,
+    head: run.headCommit,
     ...preview,
     ...(branch !== undefined && { branch }),
     commits: commits.slice(0, COMMITS_SHOWN_MAX),
@@ -129,8 +131,18 @@ export async function undoMerge(options: UndoOptions): Promise<MergeUndone> {
     ...(options.fault && { fault: options.fault }),
   });
   const on = branch === undefined ? {} : { branch };
-  await noteLanded(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
+  await noteAfterEnd(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
   return { run: run.id, head: from, was: to, ...on };
+}
+
+/** Whoever looked at a preview merges what they saw. */
+function requireAsShown(shown: { head?: string; onto?: string }, is: { head: string; onto: string }): void {
+  const moved = shown.head !== undefined && shown.head !== is.head;
+  if (!moved && (shown.onto === undefined || shown.onto === is.onto)) return;
+  throw new BosunError(
+    'wrong-state',
+    `${moved ? 'the run has changed' : 'your branch has moved'} since you looked; look at the preview again, then merge`,
+  );
 }
 
 async function findEndedRun(journal: Journal, id: string | undefined): Promise<RunView> {

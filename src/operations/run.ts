@@ -341,6 +341,12 @@ function live(
   const { drive, facts, isolation, notes } = ready;
   const { id } = drive.state;
   undo.defer(() => drive.endHooks());
+  const told = new AbortController();
+  const telling = engine.tellEnded(told.signal).catch(() => {}); // it is of other runs: the next engine tries again
+  undo.defer(async () => {
+    told.abort();
+    await telling;
+  });
   const end = async (): Promise<EndedRun> => {
     let ended: EndedRun;
     try {
@@ -352,6 +358,7 @@ function live(
         (error: unknown) => tellUnreported(error, id),
       );
       await drive.tellEnd();
+      await telling;
       const unheld = await ready.held;
       ended = {
         ...(await findRun(engine, id)),

@@ -64,6 +64,8 @@ const LEFT_OUT = new Set<string>([
   'run.landed',
   'run.unlanded',
   'hook.failed',
+  'hooks.armed',
+  'hook.told',
   'attempt.progress',
   'attempt.steered',
   'attempt.gave',

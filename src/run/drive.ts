@@ -86,6 +86,8 @@ export class Drive implements Disposable {
   readonly #underWay = new Set<Promise<void>>();
   #lost: LostRequests | undefined;
   #clock: NodeJS.Timeout | undefined;
+  /** Of the event that ended the run. */
+  #endedSeq = 0;
 
   static async open(id: string, options: DriveOptions): Promise<Drive> {
     const older = new Set((await options.store.requests(id)).map((request) => request.id));
@@ -105,9 +107,9 @@ export class Drive implements Disposable {
     const loop = new Loop({
       ...options,
       ...from,
-      act: (decision) => this.#act(decision),
+      act: (decision, seq) => this.#act(decision, seq),
       along: (decision) => (decision.type === 'wait.ended' ? this.#waits.along(decision) : []),
-      heard: (fact) => this.#hear(fact),
+      heard: (fact, seq) => this.#hear(fact, seq),
       settled: () => this.#attempts.lookAhead(),
     });
     this.#loop = loop;
@@ -184,7 +186,10 @@ export class Drive implements Disposable {
     });
     this.#lost = await lostRequests(this.state, store, stages.home.run(this.state.id), this.#shared);
     for (const node of this.state.nodes.values()) this.#actAgain(node);
-    this.#loop.start([...facts, ...this.#lost.facts, ...ended]);
+    const [armed, ...late] = await this.#hooks.makeUp(store);
+    const begins = facts.findIndex(({ type }) => type !== 'run.isolation');
+    const first = facts.toSpliced(begins < 0 ? facts.length : begins, 0, ...(armed ? [armed] : []));
+    this.#loop.start([...first, ...this.#lost.facts, ...ended, ...late]);
     this.#clock = setInterval(() => this.#ledger.lookAtClock(), CLOCK_MS);
     try {
       return await this.#loop.finished;
@@ -215,7 +220,7 @@ export class Drive implements Disposable {
 
   /** For when all that the run leaves behind is there: its report too. */
   async tellEnd(): Promise<void> {
-    await this.#hooks.runEnded();
+    await this.#hooks.runEnded(this.#endedSeq);
   }
 
   /** Ends hooks that are under way, where nobody comes to tell its end. */
@@ -279,7 +284,7 @@ export class Drive implements Disposable {
     this.#loop.note({ type: 'model.waiting', ...wait });
   }
 
-  #act(decision: Decision): void {
+  #act(decision: Decision, seq = 0): void {
     switch (decision.type) {
       case 'attempt.started':
         return this.#follow(this.#attempts.run(decision));
@@ -300,7 +305,7 @@ export class Drive implements Disposable {
       case 'task.resting':
         return this.#rest(decision.task, decision.delayMs);
       case 'question.asked':
-        this.#hooks.asked(decision);
+        this.#hooks.asked(decision, seq);
         return this.#await(decision);
       case 'access.asked': {
         const { id, task, attempt, timeoutMs } = decision;
@@ -327,19 +332,22 @@ export class Drive implements Disposable {
       case 'task.merging':
         return this.#follow(this.#merges.add(decision));
       case 'task.finished':
-        this.#hooks.taskEnded(decision);
+        this.#hooks.taskEnded(decision, seq);
         this.#timers.callOff(decision.task);
         return this.#follow(this.#workspaces.clean(nodeOf(this.state, decision.task)));
+      case 'run.finished':
+        this.#endedSeq = seq;
+        return;
     }
   }
 
   /** What is in the journal now. */
-  #hear(fact: Fact): void {
+  #hear(fact: Fact, seq: number): void {
     this.#ledger.heard(fact);
     this.#lost?.heard(fact);
     this.#landings.heard(fact);
     this.#hooks.heard(fact);
-    if (fact.type === 'attempt.finished') this.#hooks.attemptEnded(fact);
+    if (fact.type === 'attempt.finished') this.#hooks.attemptEnded(fact, seq);
     if (fact.type === 'run.cancelling' && fact.mode === 'now') this.#hooks.hurry();
     if (fact.type === 'wait.expired') this.#waits.expired(fact);
     this.#publications.heard(fact);

@@ -4,6 +4,7 @@
  *
  *   before an attempt: user's → workflow's → program's; the first veto wins, an error is a veto
  *   after the fact:    the same order, one after another; webhooks and notifications each in a lane of their own
+ *   webhooks:          what they took is in the journal; what they did not, since the engine was killed, is told by the next
  */
 import { formatDuration } from '../base/units.ts';
 import { whenAwakeFor } from '../base/awake.ts';
@@ -19,7 +20,7 @@ import {
 } from '../contract/hook.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { shortVeto } from '../hooks/hook-answer.ts';
-import type { Hook, TellUntil } from '../hooks/hook.ts';
+import type { Hook } from '../hooks/hook.ts';
 import { Lane } from '../hooks/lane.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
 import { HookInputs } from './hook-input.ts';
@@ -27,6 +28,9 @@ import type { HookPlace } from './hook-list.ts';
 import type { Landings } from './landings.ts';
 import type { Loop } from './loop.ts';
 import type { ProgramHook } from './program-hooks.ts';
+import { webhookId } from './webhook-id.ts';
+import type { Untold } from './untold.ts';
+import type { Store } from '../store/store.ts';
 
 /** How long a run that has ended waits for hooks, for what is tried again, and for webhooks. */
 const END_MS = 60_000;
@@ -36,8 +40,8 @@ const APART_MS = 12_000;
 const HURRIED_MS = 3000;
 /** Most hooks are over by then. */
 const SHOWN_AFTER_MS = 1000;
-/** Failures that are not in the journal yet. */
-const FAILURES_MAX = 1000;
+/** What came of telling, where that is not in the journal yet. */
+const UNWRITTEN_MAX = 1000;
 
 export interface HookSources extends Omit<HookPlace, 'top'> {
   /** Of these only the user's own may have hooks. */
@@ -75,7 +79,7 @@ export class HookDesk {
   readonly #apart = new Map<Hook, Lane>();
   readonly #ofWorkflow = new Map<Workflow, Hook[]>();
   readonly #ofProgram = new Map<string, Hook>();
-  readonly #failures = new Set<Fact>();
+  readonly #unwritten = new Set<Fact>();
   #ofUser: Hook[] | undefined;
   /** Keeps what happened in its order while the list is loaded. */
   #telling: Promise<void> = Promise.resolve();
@@ -137,28 +141,60 @@ export class HookDesk {
     this.#isWorkflowLeft = true;
   }
 
-  attemptEnded(event: EventOf<'attempt.finished'>): void {
+  /** What an earlier engine was killed before it could tell; gives what the journal is to say from here on. */
+  async makeUp(store: Store): Promise<Fact[]> {
+    const { sources, loop, top, nowMs } = this.#options;
+    if (!sources || sources.isReplayed) return [];
+    if (!hasWebhooks(sources) && !loop.state.hasWebhooks) return [];
+    let webhooks: Hook[] = [];
+    try {
+      const list = await import('./hook-list.ts');
+      this.#ofUser ??= list.userHooks(sources.configs, { ...sources, top });
+      webhooks = this.#ofUser.filter(({ isMadeUpFor }) => isMadeUpFor);
+    } catch {
+      return []; // each moment says so
+    }
+    const { findUntold } = await import('./untold.ts');
+    const { untold, left } = await findUntold(store, loop.state.id, top, nowMs());
+    for (const each of untold) {
+      const hook = webhooks.find(({ name, on }) => name === each.hook && on.includes(each.moment));
+      if (hook) this.#add(hook, each, this.#signal);
+    }
+    const why = 'bosun was killed before it could be told, and that is too long ago';
+    return [
+      { type: 'hooks.armed', webhooks: webhooks.map(({ name, on }) => ({ hook: name, on: [...on] })) },
+      ...left.map(({ hook, moment, seq }) => ({ type: 'hook.failed', hook, moment, seq, why }) as const),
+    ];
+  }
+
+  attemptEnded(event: EventOf<'attempt.finished'>, seq: number): void {
+    const { task } = event;
     const isVetoed = event.outcome.kind === 'failed' && event.outcome.reason === 'vetoed';
-    if (!isVetoed) this.#tell('after-attempt', event.task, () => this.#inputs.after(event));
-    this.#tell('error', event.task, () => this.#inputs.attemptFailed(event));
+    if (!isVetoed) this.#tell({ moment: 'after-attempt', task, seq }, () => this.#inputs.after(event));
+    this.#tell({ moment: 'error', task, seq }, () => this.#inputs.attemptFailed(event));
   }
 
-  taskEnded(event: EventOf<'task.finished'>): void {
-    this.#tell('error', event.task, () => this.#inputs.taskFailed(event));
+  taskEnded(event: EventOf<'task.finished'>, seq: number): void {
+    this.#tell({ moment: 'error', task: event.task, seq }, () => this.#inputs.taskFailed(event));
   }
 
-  asked(event: EventOf<'question.asked'>): void {
-    this.#tell('question', event.task, () => this.#inputs.question(event));
+  asked(event: EventOf<'question.asked'>, seq: number): void {
+    this.#tell({ moment: 'question', task: event.task, seq }, () => this.#inputs.question(event));
   }
 
   /** One that failed is in the journal. */
   heard(fact: Fact): void {
-    this.#failures.delete(fact);
+    this.#unwritten.delete(fact);
   }
 
-  /** The run has ended, and nothing is recorded any more but by this: tells so, and waits for a while until all are told. */
-  async runEnded(): Promise<void> {
-    this.#tell('run-ended', undefined, () => this.#inputs.ended());
+  /** The run has ended with this event, and nothing is recorded any more but by this: tells so, and waits for a while until all are told. */
+  async runEnded(seq: number): Promise<void> {
+    this.#tell({ moment: 'run-ended', task: undefined, seq }, () => this.#inputs.ended());
+    await this.allTold();
+  }
+
+  /** Resolves when all are told, or there is no time any more; nothing is told from here on. */
+  async allTold(): Promise<void> {
     await this.#telling;
     const callOff = whenAwakeFor(AGAIN_MS, () => this.#closing.abort());
     const lanes = [...this.#apart.values()];
@@ -169,7 +205,7 @@ export class HookDesk {
     ]);
     callOff();
     await this.close();
-    const late = [...this.#failures];
+    const late = [...this.#unwritten];
     // The end of the run is in the journal: what cannot be added to it is not worth more than that.
     if (late.length > 0) await this.#options.loop.record(late).catch(() => {});
   }
@@ -214,15 +250,14 @@ export class HookDesk {
     }
   }
 
-  #tell(moment: HookMoment, task: string | undefined, make: () => HookInput | undefined): void {
+  #tell({ moment, task, seq }: Omit<Untold, 'hook' | 'input'>, make: () => HookInput | undefined): void {
     const { sources, loop } = this.#options;
     if (!sources || sources.isReplayed || this.#ended.signal.aborted) return;
     const node = task === undefined ? undefined : nodeOf(loop.state, task);
     if (!this.#isWanted(moment, node)) return;
     const input = make();
     if (input === undefined) return;
-    const signal = AbortSignal.any([this.#ended.signal, this.#now.signal]);
-    const until: TellUntil = { signal, closing: this.#closing.signal };
+    const signal = this.#signal;
     this.#telling = this.#telling.then(async () => {
       let hooks: Hook[];
       try {
@@ -230,17 +265,32 @@ export class HookDesk {
       } catch (error) {
         return this.#failed('list', input, `the hooks could not be read: ${wordsOf(error)}`);
       }
-      for (const hook of hooks) {
-        const leave = (why: string): void => this.#failed(hook.name, input, why);
-        this.#laneOf(hook).add({
-          leave,
-          act: () =>
-            timed(hook, signal, (ownSignal) => hook.tell(input, { ...until, signal: ownSignal })).catch(
-              (error: unknown) => leave(wordsOf(error)),
-            ),
-        });
-      }
+      for (const hook of hooks) this.#add(hook, { input, moment, seq }, signal);
     });
+  }
+
+  #add(
+    hook: Hook,
+    { input, moment, seq }: Pick<Untold, 'input' | 'moment' | 'seq'>,
+    signal: AbortSignal,
+  ): void {
+    const { loop, top } = this.#options;
+    const { name, isMadeUpFor } = hook;
+    const closing = this.#closing.signal;
+    const leave = (why: string): void => this.#failed(name, input, why, isMadeUpFor ? seq : undefined);
+    const id = isMadeUpFor ? webhookId(loop.state, top, { hook: name, moment, seq }) : undefined;
+    this.#laneOf(hook).add({
+      leave,
+      act: () =>
+        timed(hook, signal, (ownSignal) => hook.tell(input, { closing, signal: ownSignal }, id)).then(
+          () => isMadeUpFor && this.#note({ type: 'hook.told', hook: name, moment, seq }),
+          (error: unknown) => leave(wordsOf(error)),
+        ) as Promise<void>,
+    });
+  }
+
+  get #signal(): AbortSignal {
+    return AbortSignal.any([this.#ended.signal, this.#now.signal]);
   }
 
   #laneOf(hook: Hook): Lane {
@@ -294,7 +344,7 @@ export class HookDesk {
     return [{ workflow: state.workflow, from: state.source }, ...inner];
   }
 
-  #failed(hook: string, input: HookInput, why: string): void {
+  #failed(hook: string, input: HookInput, why: string, seq?: number): void {
     const about = 'task' in input ? input.task : undefined;
     const fact: Fact = {
       type: 'hook.failed',
@@ -302,11 +352,20 @@ export class HookDesk {
       moment: input.type,
       ...(about !== undefined && { about }),
       why: shortVeto(why),
+      ...(seq !== undefined && { seq }),
     };
-    if (this.#failures.size >= FAILURES_MAX) return;
-    this.#failures.add(fact);
+    this.#note(fact);
+  }
+
+  #note(fact: Fact): void {
+    if (this.#unwritten.size >= UNWRITTEN_MAX) return;
+    this.#unwritten.add(fact);
     if (!this.#options.loop.isOver) this.#options.loop.note(fact);
   }
+}
+
+export function hasWebhooks({ configs }: Pick<HookSources, 'configs'>): boolean {
+  return configs.some(({ isUsers, config }) => isUsers && config.hooks?.some(({ url }) => url !== undefined));
 }
 
 const moments: ReadonlySet<HookMoment> = new Set(Object.values(NOTICE_MOMENTS));

@@ -61,6 +61,7 @@ export function programHook({ id, moment, call, name, timeoutMs }: ProgramHook):
     on,
     timeoutMs: timeoutMs ?? TIMEOUT_MS,
     isApart: false,
+    isMadeUpFor: false,
     ask: (input, signal) => callFunction(call, input, signal),
     tell: async (input, { signal }) => void (await callFunction(call, input, signal)),
   };
@@ -91,7 +92,8 @@ function userHook(written: UserHook, names: Named, place: HookPlace): Hook {
     on: [rest.on].flat(),
     timeoutMs: timeoutOf(rest, WEBHOOK_MS),
     isApart: true,
-    tell: (input, until) => tellWebhook({ url: url!, secret: key, env }, input, until),
+    isMadeUpFor: true,
+    tell: (input, until, id) => tellWebhook({ url: url!, secret: key, env }, input, until, id),
   };
 }
 
@@ -103,6 +105,7 @@ function commandHook(written: WorkflowHook, names: Named, place: HookPlace): Hoo
     on: [written.on].flat(),
     timeoutMs: timeoutOf(written, TIMEOUT_MS),
     isApart: false,
+    isMadeUpFor: false,
     ask: (input, signal) => askCommand(command, input, signal),
     tell: (input, until) => tellCommand(command, input, until),
   };
@@ -118,6 +121,7 @@ function notification(written: Notification, { name, from }: Named, place: HookP
     on: [on].flat().map((moment) => NOTICE_MOMENTS[moment]),
     timeoutMs: written.command === undefined ? WEBHOOK_MS : TIMEOUT_MS,
     isApart: true,
+    isMadeUpFor: false,
     async tell(input, until) {
       if (input.type === 'question' || input.type === 'run-ended') await tell(noticeOf(input), input, until);
     },

@@ -18,6 +18,10 @@ import { beforeEvent, noteTouched } from '../schedule/views/touched.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
+/** An agent waits for the answer that a person gives; to see whether there is one takes some microseconds. */
+const LOOK_MS = 5;
+/** Where the system does not say that something was written. */
+const BLIND_MS = 50;
 /** What comes in this time is told together, even if nothing else is going on. */
 const SOON_MS = 5;
 const LAST_LINE_CHARS_MAX = 200;
@@ -35,11 +39,11 @@ export interface LoopOptions {
   lastSeq: number;
   nowMs(): number;
   /** Carries out a decision that is in the journal. Must not throw; what comes of it is submitted as a fact. */
-  act(decision: Decision): void;
+  act(decision: Decision, seq: number): void;
   /** What follows from a decision at once and needs nothing of the world: it is recorded in the same transaction. */
   along?(decision: Decision): Fact[];
   /** Is told of each fact that is in the journal. */
-  heard?(fact: Fact): void;
+  heard?(fact: Fact, seq: number): void;
   /** Is told when all decisions of a turn were acted on. */
   settled?(): void;
   /** Is told of each batch once it is in the journal. */
@@ -203,7 +207,9 @@ export class Loop {
     const decisions: Decision[] = [];
     const touched = new Set<Node>();
     const jumpedMs = this.#jumps.take(atMs);
+    const places = new Map<Event, number>();
     const take = (event: Event): void => {
+      places.set(event, events.length);
       const before = beforeEvent(state, event);
       const recorded = this.#values.slim(event);
       apply(state, recorded, atMs);
@@ -234,7 +240,7 @@ export class Loop {
     };
     if (jumpedMs !== 0) take({ type: 'clock.jumped', ms: jumpedMs }); // before anything is measured by this clock
     // What holds is written down before anything is started behind it.
-    while (facts[0]?.type === 'run.isolation') take(facts.shift()!);
+    while (facts[0]?.type === 'run.isolation' || facts[0]?.type === 'hooks.armed') take(facts.shift()!);
     await settle(); // a run that is taken over may have something open
     for (const fact of facts) {
       take(fact);
@@ -261,8 +267,8 @@ export class Loop {
       events.map((event, n) => ({ run: state.id, seq: first + n, atMs, event: whole(event, state.read) })),
     );
     this.#values.written();
-    for (const decision of decisions) act(decision);
-    if (this.#options.heard) for (const fact of noted) this.#options.heard(fact);
+    for (const decision of decisions) act(decision, first + places.get(decision)!);
+    if (this.#options.heard) for (const fact of noted) this.#options.heard(fact, first + places.get(fact)!);
     this.#options.settled?.();
     if (!isOpen(state)) {
       this.#end();
@@ -306,7 +312,7 @@ export class Loop {
 
   async #watchRequests(): Promise<void> {
     const { store, state } = this.#options;
-    for await (const _ of store.changes(this.#over.signal)) {
+    for await (const _ of store.changes(this.#over.signal, { lookMs: LOOK_MS, blindMs: BLIND_MS })) {
       for (const { id, request } of await store.requests(state.id)) {
         if (this.#taken.has(id)) continue;
         if (request.do === 'spawn') {

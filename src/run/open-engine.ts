@@ -6,6 +6,7 @@ import type { Recorded } from '../contract/event.ts';
 import { isFenced } from '../contract/isolation.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { Drive } from './drive.ts';
+import { hasWebhooks } from './hook-desk.ts';
 import type { Stages } from '../attempt/attempt.ts';
 import type { Claim } from '../store/claims.ts';
 import type { Home } from '../store/home.ts';
@@ -49,6 +50,8 @@ export interface Engine extends AsyncDisposable {
       fault?(point: string): void;
     },
   ): Promise<Drive>;
+  /** Tells webhooks what an engine that was killed could not tell of runs that have ended. */
+  tellEnded(signal: AbortSignal): Promise<void>;
 }
 
 export interface EngineOptions extends ModelOptions {
@@ -137,6 +140,12 @@ export async function openEngine(
       const held = undo.move();
       driving.add(held);
       return drive;
+    },
+    async tellEnded(signal) {
+      const sources = models.hookSources();
+      if (!hasWebhooks(sources) || sources.isReplayed) return;
+      const { tellEnded } = await import('./tell-ended.ts');
+      await tellEnded({ store, top: home.top, sources: { ...sources, program: () => [] } }, signal);
     },
     async [Symbol.asyncDispose]() {
       await all.disposeAsync();

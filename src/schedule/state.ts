@@ -370,6 +370,8 @@ export interface State extends Overruns {
   idleMs: number;
   /** An engine has driven it, or it waits in the queue for one: time without an engine is nobody's work. */
   hasEngine: boolean;
+  /** Webhooks are told of what happens. */
+  hasWebhooks?: boolean;
   readonly parent?: Parent;
   /** Set until an engine begins to drive it, or it is cancelled. */
   pending?: Queued;

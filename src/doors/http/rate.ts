@@ -32,12 +32,6 @@ export class Rate {
     return 0;
   }
 
-  /** The same without taking it. */
-  waitMs(from: string): number {
-    const { left } = this.#bucket(from);
-    return left >= 1 ? 0 : Math.ceil(((1 - left) / this.#limit.perSecond) * 1000);
-  }
-
   #bucket(from: string): Bucket {
     const { burst, perSecond } = this.#limit;
     const nowMs = this.#nowMs();

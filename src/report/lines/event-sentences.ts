@@ -45,6 +45,8 @@ export const FACTS = {
   'publication.made': 'An agent published an interface: a value, and its files as they are now.',
   'attempt.hooked': 'A hook before an attempt had something to say: it vetoed it, or added to it.',
   'hook.failed': 'A hook, webhook or notification did not do what it was to do, and why.',
+  'hooks.armed': 'Which webhooks are told of what happens from here on.',
+  'hook.told': 'A webhook took what it was told of an event.',
   'service.announced': 'A port of an agent’s sandbox has a name now, under which others reach it.',
   'service.gone': 'It has that name no longer.',
   'attempt.denied': 'The scope does not allow a connection that was tried.',

@@ -59,8 +59,8 @@ function isInLine(state: State, node: Node): boolean {
 /** There are many of them, and nobody waits for them. */
 const QUIET: ReadonlySet<Event['type']> = new Set(['attempt.output', 'attempt.agent', 'model.used']);
 
-/** What a person did with what a run left: no time of the run's. */
-const OF_OTHERS: ReadonlySet<Event['type']> = new Set(['run.landed', 'run.unlanded']);
+/** What a person did with what a run left, and what is told of it later: no time of the run's. */
+const OF_OTHERS: ReadonlySet<Event['type']> = new Set(['run.landed', 'run.unlanded', 'hook.told']);
 
 function change(state: State, event: Event, atMs: number): void {
   switch (event.type) {
@@ -81,7 +81,11 @@ function change(state: State, event: Event, atMs: number): void {
     case 'budget.warned':
     case 'run.noted':
     case 'hook.failed':
+    case 'hook.told':
       return; // for people; nothing is decided by it
+    case 'hooks.armed':
+      state.hasWebhooks = event.webhooks.length > 0;
+      return;
     case 'run.landed': {
       const { type: _, ...landed } = event;
       state.landed = { ...landed, atMs };
@@ -153,6 +157,8 @@ type NodeEvent = Exclude<
       | 'clock.jumped'
       | 'run.noted'
       | 'hook.failed'
+      | 'hooks.armed'
+      | 'hook.told'
       | 'model.waiting'
       | 'budget.warned'
       | 'budget.set'

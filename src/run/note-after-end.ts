@@ -1,4 +1,5 @@
-/** Writes into the journal of a run that nobody drives what became of its work in the user's branch. */
+/** Writes into the journal of a run that nobody drives what became of its work in the user's branch, and who was told. */
+import type { HookFact } from '../contract/hook.ts';
 import type { LandedFact } from '../contract/landed.ts';
 import { apply } from '../schedule/fold/fold.ts';
 import { runView } from '../schedule/views/view.ts';
@@ -6,13 +7,17 @@ import type { Store } from '../store/store.ts';
 import { loadRun } from './load-run.ts';
 
 /** False where an engine has begun to drive it: then nobody else writes there. */
-export async function noteLanded(store: Store, run: string, fact: LandedFact): Promise<boolean> {
+export async function noteAfterEnd(
+  store: Store,
+  run: string,
+  ...facts: (LandedFact | HookFact)[]
+): Promise<boolean> {
   using claim = await store.claim(run);
   if (!claim) return false;
   const { state, lastSeq } = await loadRun(store, run);
   const atMs = Date.now();
-  apply(state, fact, atMs);
-  const entries = [{ atMs, event: fact }];
+  for (const fact of facts) apply(state, fact, atMs);
+  const entries = facts.map((event) => ({ atMs, event }));
   await store.append(run, lastSeq, { entries, run: runView(state), tasks: [], handled: [] });
   return true;
 }
