@@ -1,5 +1,7 @@
 /** The page itself in a browser: how somebody gets in, and what they see who don't. */
-import type { Browser } from 'playwright-core';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { DARK, expectAccessible, launchBrowser, PAGE_DIRECTORY, PHONE, visit } from '../fixtures/browser.ts';
 import { openShop } from '../fixtures/http.ts';
@@ -24,6 +26,43 @@ it('opens with the address that was printed, and forgets the token at once', asy
   await other.page.getByRole('heading', { level: 1 }).waitFor();
   await expectAccessible(other.page);
 });
+
+it('hands its session to no other server of this machine, and ends it for good', async () => {
+  const { server } = await shop;
+  const { url } = server.serving;
+  await using visitor = await visit(browser, server);
+  await visitor.page.getByRole('heading', { level: 1 }).waitFor();
+  const [cookie] = await visitor.page.context().cookies(`${url}${await placeIn(visitor.page)}/api/session`);
+  const heard: (string | undefined)[] = [];
+  const stranger = createServer((request, response) => {
+    heard.push(request.headers.cookie);
+    response.end('<title>stranger</title>');
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  const { port } = stranger.address() as AddressInfo;
+  const page = await visitor.page.context().newPage();
+  for (const at of ['/', '/api/session', '/s/x/api/session'])
+    await page.goto(`http://127.0.0.1:${port}${at}`);
+  expect(heard.filter(Boolean)).toEqual([]);
+  expect(await placeIn(page)).toBeNull();
+  await page.close();
+  await new Promise((resolve) => stranger.close(resolve));
+  const place = await placeIn(visitor.page);
+  const replayed = async (): Promise<number> => {
+    const headers = { cookie: `${cookie!.name}=${cookie!.value}` };
+    return (await server.ask('GET', `${place}/api/session`, { token: undefined, headers })).status;
+  };
+  expect(await replayed()).toBe(200);
+  await visitor.page.goto(`${url}/settings`);
+  await visitor.page.getByRole('button', { name: 'Sign this browser out' }).click();
+  await visitor.page.getByText('This browser is not signed in').waitFor();
+  expect(await replayed()).toBe(401);
+  expect(await placeIn(visitor.page)).toBeNull();
+});
+
+function placeIn(page: Page): Promise<string | null> {
+  return page.evaluate<string | null>("localStorage.getItem('bosun-place')");
+}
 
 it.each([
   ['dark', DARK],

@@ -6,6 +6,7 @@
  *                                               └──(nobody knows this browser)──▶ locked
  */
 import type { Recorded } from '../../src/contract/event.ts';
+import { placed } from './place.ts';
 
 /** An event, and whose it is. Its place in its run is its `seq`. */
 export type Streamed = Recorded & { repository: string };
@@ -98,7 +99,7 @@ export class Hub {
     if (this.#isStopped) return;
     if (this.#id === '') this.#epoch = newEpoch();
     const after = this.#id === '' ? '' : `&after=${encodeURIComponent(this.#id)}`;
-    const source = new EventSource(`/api/events?withoutOutput=true${after}`);
+    const source = new EventSource(placed(`/api/events?withoutOutput=true${after}`));
     this.#source = source;
     this.#heardAtMs = Date.now();
     source.addEventListener('open', () => this.#heard(source, ''));
@@ -115,7 +116,8 @@ export class Hub {
       this.#heard(source, lastEventId);
       this.#handOn();
     });
-    source.addEventListener('problem', () => {
+    source.addEventListener('problem', ({ data }: MessageEvent<string>) => {
+      this.#forget((JSON.parse(data) as { repository: string }).repository);
       setTimeout(() => source === this.#source && this.#again(), PROBLEM_MS);
     });
     source.addEventListener('error', () => {
@@ -162,6 +164,12 @@ export class Hub {
     else this.#open();
   }
 
+  /** Its journal may be another one: whoever reads in it is told when the stream stands there anew. */
+  #forget(repository: string): void {
+    const places = this.#id.split(',').filter((each) => !each.startsWith(`${repository}:`));
+    this.#id = places.join(',');
+  }
+
   #again(): void {
     this.#source?.close();
     this.#open();
@@ -171,7 +179,8 @@ export class Hub {
 /** The stream of a browser does not say why it was refused. */
 async function isStranger(): Promise<boolean> {
   try {
-    return (await fetch('/api/session', { credentials: 'same-origin', redirect: 'error' })).status === 401;
+    const answer = await fetch(placed('/api/session'), { credentials: 'same-origin', redirect: 'error' });
+    return answer.status === 401;
   } catch {
     return false;
   }

@@ -130,7 +130,9 @@ export class EventStreams {
         if (!watched.isOfAll && !isOpened) throw error; // nothing was sent yet: it can be told as any other problem
         if (error instanceof Stalled) drop(sink, reader);
         else sink.write(told(error, reader));
-        if (!watched.isOfAll || error instanceof Stalled) end();
+        if (!watched.isOfAll || error instanceof Stalled) return end();
+        readers.get(reader.name)!.leave(); // from now on it has no place: ids must not say that it has
+        readers.delete(reader.name);
       }
     };
     const begin = ({ name, directory }: ServedRepository, after?: string): Promise<void> => {
@@ -165,7 +167,7 @@ export class EventStreams {
 
   #feed(name: string, directory: string): EventFeed {
     const known = this.#feeds.get(directory);
-    if (known) return known;
+    if (known && !known.isOver) return known;
     const feed = new EventFeed(name, directory);
     this.#feeds.set(directory, feed);
     return feed;
