@@ -182,12 +182,12 @@ describe('a client of a newer protocol', () => {
       result: { protocolVersion: '2025-11-25' },
     });
     using other = new Wire('/nowhere');
-    const _meta = {
+    const meta = {
       [PROTOCOL_VERSION_META_KEY]: newer,
       [CLIENT_INFO_META_KEY]: clientInfo,
       [CLIENT_CAPABILITIES_META_KEY]: {},
     };
-    expect(await other.ask({ method: 'tools/list', params: { _meta } })).toMatchObject({
+    expect(await other.ask({ method: 'tools/list', params: { _meta: meta } })).toMatchObject({
       error: { code: -32_022, data: { supported: ['2026-07-28'], requested: newer } },
     });
   });
