@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflow } from '../src/definition/builder.ts';
+import { perform } from '../src/operations/perform.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { openJournal } from '../src/run/journal.ts';
 import { listenTo, openShop, startServer, type TestServer } from './fixtures/http.ts';
 import type { TestRepository } from './fixtures/repository.ts';
 
+const ANNA = { kind: 'person', name: 'anna' } as const;
 const shop = openShop({ 'README.md': 'hello\n' });
 let server: TestServer;
 let repository: TestRepository;
@@ -171,6 +173,13 @@ describe('readers of events', { timeout: 120_000 }, () => {
     await run.print('to all');
     await Promise.all(told);
     expect((await server.ask('GET', '/metrics')).text).toContain('bosun_event_streams 1000');
-    await Promise.all(readers.map((reader) => reader[Symbol.asyncDispose]()));
+    const rest = Array.from({ length: 200 }, () => listenTo(url, `${at}/events`, { token }));
+    await Promise.all(rest.map(async ({ status }) => expect(await status).toBe(200)));
+    await using beyond = listenTo(url, `${at}/events`, { token });
+    expect(await beyond.status, 'nobody takes all').toBe(503);
+    const other = await perform('addToken', { name: 'other', role: 'read' }, { cwd: '/', by: ANNA });
+    await using somebody = listenTo(url, `${at}/events`, { token: other.token });
+    expect(await somebody.status).toBe(200);
+    await Promise.all([...readers, ...rest].map((reader) => reader[Symbol.asyncDispose]()));
   });
 });

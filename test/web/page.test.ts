@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PAGE_KB_MAX, pageKb } from '../../bench/page-weight.ts';
 import { DARK, expectAccessible, launchBrowser, PAGE_DIRECTORY, PHONE, visit } from '../fixtures/browser.ts';
 import { openShop } from '../fixtures/http.ts';
 
@@ -14,6 +15,10 @@ afterAll(async () => {
   await browser.close();
   expect((await shop).server.bugs).toEqual([]);
   await (await shop)[Symbol.asyncDispose]();
+});
+
+it('weighs no more than it may, all of it, compressed', () => {
+  expect(pageKb(PAGE_DIRECTORY)).toBeLessThan(PAGE_KB_MAX);
 });
 
 it('opens with the address that was printed, and forgets the token at once', async () => {
@@ -98,12 +103,12 @@ it('can be let in by the same address once the server answers', async () => {
   await page.getByRole('heading', { name: /Settings/ }).waitFor();
 });
 
-it('says what to do where a view cannot be shown, as after an update of the server', async () => {
+it('says what to do where a view cannot be shown, as where the server answers what it does not know', async () => {
   const { server } = await shop;
   await using visitor = await visit(browser, server);
   const { page } = visitor;
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.route(/settings-page/, (route) => route.fulfill({ status: 404 }));
+  await page.route(/\/doctor$/, (route) => route.fulfill({ json: [{}] }));
   await page.keyboard.press('g');
   await page.keyboard.press('s');
   await page.getByText('This view cannot be shown.').waitFor();
@@ -111,7 +116,7 @@ it('says what to do where a view cannot be shown, as after an update of the serv
   await page.keyboard.press('g');
   await page.keyboard.press('h');
   await page.getByText('This view cannot be shown.').waitFor({ state: 'detached' });
-  await page.unroute(/settings-page/);
+  await page.unroute(/\/doctor$/);
 });
 
 it('says so where signing out did not work', async () => {
