@@ -62,6 +62,67 @@ globalThis.side = {
     return (1000 * count) / (performance.now() - startedMs);
   },
 
+  /** Notes when each numbered line of the log is first on the screen, and each frame, until `watched` is asked for. */
+  watch() {
+    const frames = [];
+    const firstMs = {};
+    const onScreen = () => {
+      const log = document.querySelector('.log');
+      if (log.scrollTop + log.clientHeight < log.scrollHeight - 6) return;
+      for (const { textContent } of log.querySelectorAll('.ev')) {
+        const [said] = /(?:line|word) \d+\./.exec(textContent) ?? [];
+        if (said !== undefined) firstMs[said] ??= Date.now();
+      }
+    };
+    watching = { frames, firstMs, stop: eachFrame(onScreen, (ms) => frames.push(ms)) };
+  },
+
+  watched() {
+    const { frames, firstMs, stop } = watching;
+    stop();
+    return { fps: (1000 * (frames.length - 1)) / (frames.at(-1) - frames[0]), firstMs };
+  },
+
+  /** The numbers of all lines of the log, from its first to its last, as somebody sees them who reads all of it. */
+  async allLines() {
+    const log = document.querySelector('.log');
+    const numbers = new Map();
+    for (let topPx = 0; ; topPx += log.clientHeight) {
+      log.scrollTop = topPx;
+      await drawn();
+      await drawn();
+      for (const row of log.querySelectorAll('.ev.out')) {
+        const [, n] = /line (\d+)\./.exec(row.textContent) ?? [];
+        if (n !== undefined) numbers.set(Number.parseFloat(row.style.top), Number(n));
+      }
+      if (topPx + log.clientHeight >= log.scrollHeight) break;
+    }
+    return [...numbers].sort(([a], [b]) => a - b).map(([, n]) => n);
+  },
+
+  /** From a key until there is such an element on the screen. */
+  untilThere({ key, selector }) {
+    const startedMs = performance.now();
+    return new Promise((resolve, reject) => {
+      const stop = eachFrame(() => {
+        const tookMs = performance.now() - startedMs;
+        const isThere = document.querySelector(selector) !== null;
+        if (!isThere && tookMs < 20_000) return;
+        stop();
+        if (isThere) resolve(tookMs);
+        else reject(new Error(`there is no ${selector}`));
+      });
+      side.pressed(key);
+    });
+  },
+
+  /** Says yes, by its key; gives when. */
+  saidYes() {
+    const ms = Date.now();
+    side.pressed('y');
+    return ms;
+  },
+
   /** With `fold`, which is that of the page. */
   folded(text) {
     const startedMs = performance.now();
@@ -71,6 +132,27 @@ globalThis.side = {
     return performance.now() - startedMs;
   },
 };
+
+let watching;
+
+/** `look` is called as soon as a frame is on the screen. What it gives ends it. */
+function eachFrame(look, began = () => {}) {
+  const { port1, port2 } = new MessageChannel();
+  let isOver = false;
+  port1.addEventListener('message', () => isOver || look());
+  port1.start();
+  const frame = (ms) => {
+    if (isOver) return;
+    began(ms);
+    port2.postMessage(undefined); // its turn comes after the drawing
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+  return () => {
+    isOver = true;
+    port1.close();
+  };
+}
 
 function drawn() {
   return new Promise((resolve) => requestAnimationFrame(resolve));

@@ -1,6 +1,12 @@
 /** Large runs for `web.ts` to look at: the engine's own decisions, with agents that say and do what such agents do. */
 import type { Fact } from '../src/contract/event.ts';
 import type { WorkflowSource } from '../src/contract/workflow.ts';
+import { loadRun } from '../src/run/load-run.ts';
+import { foldRecorded } from '../src/schedule/fold/format-2.ts';
+import { runView } from '../src/schedule/views/view.ts';
+import { findGit } from '../src/system/files/state-directory.ts';
+import { createHome } from '../src/run/prepare-home.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
 import { playJournal, type Start } from './journal.ts';
 
 const STEP_MS = 20;
@@ -37,6 +43,59 @@ export function chainRun(repo: string, tasks: number): Promise<{ id: string; las
   const name = (n: number): string => `task-${tasks - 1 - n}`;
   const needs = (n: number): string[] => (n === tasks - 1 ? [] : [name(n + 1)]);
   return playJournal(repo, workflowOf('chain', tasks, name, needs), quietLife, STEP_MS);
+}
+
+export interface TalkingRun extends AsyncDisposable {
+  id: string;
+  /** Of its only attempt, all in one transaction; gives when they were in the journal. */
+  add(facts: readonly Fact[]): Promise<number>;
+}
+
+/** Its only attempt, which has printed so many lines and is at work. Until it is disposed of it counts as driven. */
+export async function talkingRun(repo: string, lines: number): Promise<TalkingRun> {
+  const workflow = workflowOf(
+    'talking',
+    1,
+    () => TALKING.task,
+    () => [],
+  );
+  const { id } = await playJournal(repo, workflow, () => printed(lines), STEP_MS);
+  const { journal } = await createHome(findGit(repo)!);
+  await using undo = new AsyncDisposableStack();
+  const store = undo.use(openSqliteStore(journal));
+  undo.use((await store.claim(id))!);
+  let { state, lastSeq } = await loadRun(store, id);
+  const all = undo.move();
+  return {
+    id,
+    async add(facts) {
+      const atMs = Date.now();
+      const entries = facts.map((event) => ({ atMs, event }));
+      for (const entry of entries) state = foldRecorded(state, entry);
+      lastSeq = await store.append(id, lastSeq, { entries, run: runView(state), tasks: [], handled: [] });
+      return Date.now();
+    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
+
+const TALKING = { task: 'task-0', attempt: 1 } as const;
+
+export function line(n: number): Fact {
+  return {
+    type: 'attempt.output',
+    ...TALKING,
+    stream: 'stdout',
+    text: `line ${n}. ${'and what it says '.repeat(2)}\n`,
+  };
+}
+
+export function word(n: number): Fact {
+  return { type: 'attempt.agent', ...TALKING, event: { kind: 'text', text: `word ${n}.` } };
+}
+
+function* printed(lines: number): Generator<Fact> {
+  for (let n = 0; n < lines; n += 1) yield line(n);
 }
 
 function workflowOf(

@@ -2,20 +2,21 @@
  * What it is like to look at runs in the page that `bosun serve` shows: Debian's Chromium, which draws without a graphics
  * card, on the package as npm packs it. Server and browser share the machine.
  */
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { build } from 'vite';
 import { installedBosun } from './installed.ts';
 import { atMost, below, median, progress, roundsOr, type Bench, type Figure } from './measure.ts';
+import { PAGE_KB_MAX, pageKb } from './page-weight.ts';
 import { makeRepository } from './repository.ts';
-import { startServing, type Served } from './served.ts';
+import { startServing } from './served.ts';
+import { agentFigures, DIFF_FILES } from './web-agent.ts';
+import { logFigures } from './web-log.ts';
+import { inPage, openRun, rested, SIDE, visit, type Looking } from './web-page.ts';
 import { chainRun, longRun, wideRun } from './web-runs.ts';
 
 const PAINT_ROUNDS = 9;
 const PAINT_MS_MAX = 350;
-const ASSETS_KB_MAX = 130;
 const WIDE_TASKS = 10_000;
 const MOUNT_MS_MAX = 500;
 const FPS_MIN = 45;
@@ -27,14 +28,6 @@ const CHAIN_TASKS = 4000;
 const ROUNDS = 5;
 
 const WEB = path.join(import.meta.dirname, '..', 'web');
-const SIDE = readFileSync(path.join(import.meta.dirname, 'page-side.js'), 'utf8');
-
-interface Looking {
-  server: Served;
-  browser: Browser;
-  /** Of the repository, in addresses. */
-  name: string;
-}
 
 export const bench: Bench = {
   name: 'web',
@@ -44,7 +37,8 @@ export const bench: Bench = {
     const wide = await wideRun(repo, WIDE_TASKS);
     const long = await longRun(repo, LONG_TASKS);
     const chain = await chainRun(repo, CHAIN_TASKS);
-    const server = await startServing([repo]);
+    const other = await makeRepository(DIFF_FILES);
+    const server = await startServing([repo, other]);
     const browser = await chromium.launch({
       executablePath: '/usr/bin/chromium',
       args: ['--disable-gpu', '--mute-audio'],
@@ -55,6 +49,8 @@ export const bench: Bench = {
       yield* wideFigures(looking, wide.id);
       yield* longFigures(looking, long);
       yield* chainFigures(looking, chain.id);
+      yield* logFigures(looking, repo);
+      yield* agentFigures({ ...looking, name: path.basename(other) }, other);
     } finally {
       await browser.close();
       await server.end();
@@ -72,14 +68,8 @@ async function* paintFigures(looking: Looking): AsyncIterable<Figure> {
   progress(`first paint: ${tookMs.map((ms) => ms.toFixed(0)).join(' ')} ms`);
   yield atMost(1, { name: 'first paint', value: median(tookMs), baseline: PAINT_MS_MAX });
   const directory = path.join(path.dirname(installedBosun()), '..', 'dist', 'web');
-  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  const bytes = files.map(
-    ({ parentPath, name }) => gzipSync(readFileSync(path.join(parentPath, name)), { level: 9 }).length,
-  );
-  const value = bytes.reduce((sum, each) => sum + each, 0) / 1000;
-  yield atMost(1, { name: 'all assets, compressed', value, baseline: ASSETS_KB_MAX, unit: 'kB' });
+  const assets = { name: 'all assets, compressed', value: pageKb(directory), unit: 'kB' } as const;
+  yield atMost(1, { ...assets, baseline: PAGE_KB_MAX });
 }
 
 async function* wideFigures(looking: Looking, run: string): AsyncIterable<Figure> {
@@ -196,38 +186,6 @@ async function* chainFigures(looking: Looking, run: string): AsyncIterable<Figur
     baseline: MOUNT_MS_MAX,
   });
   await page.context().close();
-}
-
-async function visit({ browser, server }: Looking, at: string): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  const page = await context.newPage();
-  page.on('pageerror', (error) => progress(`script: ${error.message}`));
-  page.on(
-    'console',
-    (message) => message.type() === 'warning' && progress(`the page says: ${message.text()}`),
-  );
-  await page.goto(`${server.url}${at}#token=${server.token}`);
-  await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
-  await page.evaluate(SIDE);
-  return page;
-}
-
-/** Resolves once its graph can be pressed. */
-async function openRun(looking: Looking, run: string): Promise<Page> {
-  const page = await visit(looking, `/r/${looking.name}/${run}`);
-  await page.waitForSelector('.graph-view [data-box]', { timeout: 60_000 });
-  return page;
-}
-
-/** One of the functions of `page-side.js`. */
-function inPage<T>(page: Page, name: string, given?: unknown): Promise<T> {
-  return page.evaluate<T>(`side.${name}(${JSON.stringify(given)})`);
-}
-
-/** After a moment's rest. */
-async function rested<T>(page: Page, name: string, given: unknown): Promise<T> {
-  await page.waitForTimeout(400);
-  return inPage(page, name, given);
 }
 
 async function heapMb(page: Page): Promise<number> {

@@ -3,11 +3,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { workflow } from '../src/definition/builder.ts';
+import { perform } from '../src/operations/perform.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { openJournal } from '../src/run/journal.ts';
 import { listenTo, openShop, startServer, type TestServer } from './fixtures/http.ts';
 import type { TestRepository } from './fixtures/repository.ts';
 
+const ANNA = { kind: 'person', name: 'anna' } as const;
 const shop = openShop({ 'README.md': 'hello\n' });
 let server: TestServer;
 let repository: TestRepository;
@@ -73,11 +75,11 @@ describe('requests that are none', () => {
 });
 
 /** A run that nobody drives, to write what is wanted into its journal. */
-async function openRun() {
-  const journal = await openJournal(repository.path);
+async function openRun(within = repository) {
+  const journal = await openJournal(within.path);
   const { store } = journal;
   const made = workflow({ name: 'written', tasks: { one: { run: 'true' } } });
-  const head = await repository.git('rev-parse', 'HEAD');
+  const head = await within.git('rev-parse', 'HEAD');
   const run = { workflow: made, source: 'test', inputs: {}, base: head, dirty: false };
   const { id, claim } = await createRun(store, run, Date.now());
   let { lastSeq } = (await store.run(id))!;
@@ -97,6 +99,34 @@ async function openRun() {
     },
   };
 }
+
+describe('readers that take nothing', { timeout: 60_000 }, () => {
+  it('are let go, so that they hold no connection', async () => {
+    await using patient = await openShop({ 'README.md': 'x' }, { stalledMs: 300 });
+    const { server, repository, at } = patient;
+    await using run = await openRun(repository);
+    const lines = 40;
+    for (let n = 0; n < lines; n += 1) await run.print('x'.repeat(500_000));
+    const to = new URL(server.serving.url);
+    const own = `Host: ${to.host}\r\nAuthorization: Bearer ${server.serving.token}\r\n\r\n`;
+    const read = async (route: string, waitMs: number): Promise<number> => {
+      const socket = connect(Number(to.port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(`GET ${route} HTTP/1.1\r\nConnection: close\r\n${own}`);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      let bytes = 0;
+      socket.on('data', (piece: Buffer) => (bytes += piece.length));
+      await once(socket, 'close');
+      return bytes;
+    };
+    for (const route of [`${at}/runs/${run.id}/log`, `${at}/runs/${run.id}/events?limit=1000`]) {
+      const [whole, cut] = await Promise.all([read(route, 0), read(route, 2000)]);
+      expect(whole).toBeGreaterThan(lines * 500_000);
+      expect(cut, route).toBeLessThan(lines * 500_000);
+    }
+    expect(server.bugs).toEqual([]);
+  });
+});
 
 describe('readers of events', { timeout: 120_000 }, () => {
   it('that do not keep up are told and dropped, and come back to all that they missed', async () => {
@@ -143,6 +173,13 @@ describe('readers of events', { timeout: 120_000 }, () => {
     await run.print('to all');
     await Promise.all(told);
     expect((await server.ask('GET', '/metrics')).text).toContain('bosun_event_streams 1000');
-    await Promise.all(readers.map((reader) => reader[Symbol.asyncDispose]()));
+    const rest = Array.from({ length: 200 }, () => listenTo(url, `${at}/events`, { token }));
+    await Promise.all(rest.map(async ({ status }) => expect(await status).toBe(200)));
+    await using beyond = listenTo(url, `${at}/events`, { token });
+    expect(await beyond.status, 'nobody takes all').toBe(503);
+    const other = await perform('addToken', { name: 'other', role: 'read' }, { cwd: '/', by: ANNA });
+    await using somebody = listenTo(url, `${at}/events`, { token: other.token });
+    expect(await somebody.status).toBe(200);
+    await Promise.all([...readers, ...rest].map((reader) => reader[Symbol.asyncDispose]()));
   });
 });

@@ -1,13 +1,14 @@
 /** The page over HTTP, without a browser: what is served to whom, and how a token becomes a session. */
-import { createHmac } from 'node:crypto';
-import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { perform } from '../src/operations/perform.ts';
 import { Sessions } from '../src/doors/http/sessions.ts';
-import { startServer, type Answered, type TestServer } from './fixtures/http.ts';
+import { Records } from '../src/store/records/records.ts';
+import { SESSIONS_MAX } from '../src/store/records/sessions.ts';
+import { listenTo, startServer, type Answered, type TestServer } from './fixtures/http.ts';
 
 const SCRIPT = `// ${'x'.repeat(5000)}\n`;
 const PLACES = ['/', '/new', '/compare?a=shop/x-1', '/settings', '/r/shop/x-1', '/r/shop/x-1?task=a&t=5'];
@@ -21,7 +22,7 @@ beforeAll(async () => {
   await mkdir(path.join(pageDirectory, 'assets'));
   await writeFile(path.join(pageDirectory, 'index.html'), '<!doctype html><title>bosun</title>');
   await writeFile(path.join(pageDirectory, 'assets', 'index-abc.js'), SCRIPT);
-  server = await startServer({ pageDirectory });
+  server = await startServer({ pageDirectory, beatMs: 100 });
   origin = server.serving.url;
 });
 afterAll(async () => {
@@ -29,13 +30,23 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
 
+const openAt = (to: TestServer, at: string, headers: Record<string, string> = {}): Promise<Answered> =>
+  to.ask('GET', at, { token: undefined, headers });
 const open = (at: string, headers: Record<string, string> = {}): Promise<Answered> =>
-  server.ask('GET', at, { token: undefined, headers });
+  openAt(server, at, headers);
 
-async function signIn(token = server.serving.token): Promise<{ cookie: string; answered: Answered }> {
-  const answered = await server.ask('POST', '/api/session', { token, body: {}, headers: { origin } });
+interface SignedIn {
+  cookie: string;
+  /** What stands before each path that it is good at. */
+  place: string;
+  answered: Answered;
+}
+
+async function signIn(at: TestServer, token = at.serving.token): Promise<SignedIn> {
+  const headers = { origin: at.serving.url };
+  const answered = await at.ask('POST', '/api/session', { token, body: {}, headers });
   const [set = ''] = [answered.headers['set-cookie']].flat();
-  return { cookie: set.split(';')[0]!, answered };
+  return { cookie: set.split(';')[0]!, place: answered.json?.place, answered };
 }
 
 describe('the page', () => {
@@ -93,22 +104,46 @@ describe('the page', () => {
 });
 
 describe('a session', () => {
-  it('is given for a token, in a cookie that no script and no other site can use', async () => {
-    const { cookie, answered } = await signIn();
+  it('is given for a token, as a place and a cookie for it that no script can read', async () => {
+    const { cookie, place, answered } = await signIn(server);
     expect(answered.json).toMatchObject({ role: 'admin', by: { kind: 'person' }, version: '0.0.0' });
+    expect(place).toMatch(/^\/s\/[\w-]{22}$/);
     expect(String(answered.headers['set-cookie'])).toMatch(
-      /^bosun-[\da-f]{8}=[\w.-]+; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/,
+      new RegExp(`^bosun=[\\w-]{43}; Path=${place}/; Max-Age=2592000; HttpOnly; SameSite=Strict$`),
     );
     expect(cookie).not.toContain(server.serving.token!);
-    expect((await open('/api/session', { cookie })).json).toEqual(answered.json);
-    expect((await open('/api/repositories', { cookie: `other=1; ${cookie}; more=2` })).status).toBe(200);
+    const { place: _, ...me } = answered.json;
+    expect((await open(`${place}/api/session`, { cookie })).json).toEqual(me);
+    const more = `other=1; bosun=x; ${cookie}; more=2`;
+    expect((await open(`${place}/api/repositories`, { cookie: more })).status).toBe(200);
+  });
+
+  it('is in two halves, and neither is of use to another server of this host', async () => {
+    // Of its own, since whoever guesses so often has to wait.
+    await using alone = await startServer({ pageDirectory });
+    const { cookie, place } = await signIn(alone);
+    const other = await signIn(alone);
+    expect(other.place).not.toBe(place);
+    for (const [at, headers] of [
+      ['/api/session', { cookie }],
+      [`${place}/api/session`, {}],
+      [`${other.place}/api/session`, { cookie }],
+      [`${place.slice(0, -1)}/api/session`, { cookie }],
+      [`${place}${place}/api/session`, { cookie }],
+    ] as const)
+      expect((await openAt(alone, at, headers)).status, at).toBe(401);
+    for (const wrong of ['bosun=', cookie.slice(0, -1), `bosun=${'x'.repeat(5000)}`, `${cookie}.1`])
+      expect((await openAt(alone, `${place}/api/session`, { cookie: wrong })).status, wrong).toBe(401);
+    // Only what a page asks for is at a place.
+    for (const at of ['/health', '/metrics', '/mcp', '/s/x/api/session'])
+      expect((await openAt(alone, `${place}${at}`, { cookie })).status, at).toBe(401);
   });
 
   it('changes nothing for a page of another origin, nor for one that does not say its own', async () => {
-    const { cookie } = await signIn();
+    const { cookie, place } = await signIn(server);
     const post = (headers: Record<string, string>): Promise<number> =>
       server
-        .ask('POST', '/api/repositories', {
+        .ask('POST', `${place}/api/repositories`, {
           token: undefined,
           body: { directory: '/nowhere' },
           headers: { cookie, ...headers },
@@ -122,32 +157,28 @@ describe('a session', () => {
     expect(await post({ origin })).toBe(409);
   });
 
-  it('is nobody’s without the signature, or when it is over', async () => {
-    const { cookie } = await signIn();
-    const [name, value] = cookie.split('=') as [string, string];
-    const [subject, expires, signature] = value.split('.') as [string, string, string];
-    const forged = createHmac('sha256', 'key').update(`${subject}.${expires}`).digest('base64url');
-    for (const wrong of [
-      `${subject}.${expires}.${forged}`,
-      `${subject}.${Number(expires) + 1}.${signature}`,
-      `${Buffer.from('token x').toString('base64url')}.${expires}.${signature}`,
-      `${subject}.${expires}`,
-      '',
-      'x'.repeat(5000),
-    ])
-      expect((await open('/api/session', { cookie: `${name}=${wrong}` })).status).toBe(401);
-    const sessions = new Sessions(Buffer.from('key'));
-    const [own = ''] = sessions.cookieFor('page', { isSecure: false, nowMs: 0 }).split(';');
-    expect(sessions.subjectOf(own, 1)).toBe('page');
-    expect(sessions.subjectOf(own, 31 * 24 * 3_600_000)).toBeUndefined();
+  it('ends by itself, and makes room for later ones', () => {
+    using records = new Records(mkdtempSync(path.join(tmpdir(), 'bosun-records-')));
+    const sessions = new Sessions(records.sessions);
+    const begin = (nowMs: number): Parameters<Sessions['find']>[0] => {
+      const { cookie, place } = sessions.begin({ headers: {} }, 'page', { isSecure: true, nowMs });
+      expect(cookie).toMatch(/; Secure$/);
+      return { place: place.slice('/s/'.length), headers: { cookie } };
+    };
+    const first = begin(0);
+    expect(sessions.find(first, 1)).toMatchObject({ subject: 'page' });
+    expect(sessions.find(first, 31 * 24 * 3_600_000)).toBeUndefined();
+    for (let n = 1; n < SESSIONS_MAX; n += 1) begin(n);
+    expect(sessions.find(first, 1)).toBeDefined();
+    begin(SESSIONS_MAX);
+    expect(sessions.find(first, 1)).toBeUndefined();
   });
 
   it('goes on when the server ends and starts again, but not where only tokens count', async () => {
-    const { cookie } = await signIn();
-    const key = path.join(process.env.XDG_STATE_HOME!, 'bosun', 'serve', 'page.key');
-    expect(statSync(key).mode & 0o777).toBe(0o600);
-    expect(readFileSync(key, 'utf8')).toHaveLength(43);
+    const { cookie, place } = await signIn(server);
     const state = process.env.XDG_STATE_HOME!;
+    const { mode } = statSync(path.join(state, 'bosun', 'records.db'));
+    expect(mode & 0o777).toBe(0o600);
     for (const [tokensOnly, status] of [
       [false, 200],
       [true, 401],
@@ -155,33 +186,44 @@ describe('a session', () => {
       const socketPath = path.join(state, `other-${status}`, 'bosun.sock');
       await using other = await startServer({ pageDirectory, socketPath, tokensOnly, state });
       const asked = { token: undefined, headers: { cookie } };
-      expect((await other.ask('GET', '/api/session', asked)).status).toBe(status);
+      expect((await other.ask('GET', `${place}/api/session`, asked)).status).toBe(status);
     }
   });
 
   it('of a token has its role, and ends with it, also where a later one has its name', async () => {
     const around = { cwd: '/', by: { kind: 'person', name: 'anna' } } as const;
     const made = await perform('addToken', { name: 'looks', role: 'read' }, around);
-    const { cookie, answered } = await signIn(made.token);
+    const { cookie, place, answered } = await signIn(server, made.token);
     expect(answered.json).toMatchObject({ role: 'read', by: { kind: 'program' } });
-    const refused = await server.ask('POST', '/api/repositories', {
+    const refused = await server.ask('POST', `${place}/api/repositories`, {
       token: undefined,
       body: { directory: '/' },
       headers: { cookie, origin },
     });
     expect(refused.status).toBe(403);
+    const streams = [
+      listenTo(origin, '/api/events', { token: made.token }),
+      listenTo(origin, `${place}/api/events`, { headers: { cookie, authorization: [] } }),
+    ];
+    expect(await Promise.all(streams.map(({ status }) => status))).toEqual([200, 200]);
     await perform('revokeToken', { name: 'looks' }, around);
-    expect((await open('/api/session', { cookie })).status).toBe(401);
     await perform('addToken', { name: 'looks', role: 'admin' }, around);
-    expect((await open('/api/session', { cookie })).status).toBe(401);
+    expect((await open(`${place}/api/session`, { cookie })).status).toBe(401);
+    await Promise.all(streams.map(({ ended }) => ended));
   });
 
-  it('is ended by its browser', async () => {
-    const { cookie } = await signIn();
-    const ended = await server.ask('DELETE', '/api/session', {
-      token: undefined,
-      headers: { cookie, origin },
-    });
-    expect(String(ended.headers['set-cookie'])).toMatch(/^bosun-[\da-f]{8}=; Path=\/; Max-Age=0; /);
+  it('is ended by its browser, with its streams, for whoever has its cookie', async () => {
+    const { cookie, place } = await signIn(server);
+    const asked = { token: undefined, headers: { cookie, origin } };
+    const stream = listenTo(origin, `${place}/api/events`, { headers: { cookie, authorization: [] } });
+    expect(await stream.status).toBe(200);
+    const again = await server.ask('POST', `${place}/api/session`, { ...asked, body: {} });
+    expect(again.json.place).toBe(place); // a browser that signs in once more has one cookie, not two
+    await stream.ended;
+    expect((await open(`${place}/api/session`, { cookie })).status).toBe(401);
+    asked.headers.cookie = String(again.headers['set-cookie']).split(';')[0]!;
+    const ended = await server.ask('DELETE', `${place}/api/session`, asked);
+    expect(String(ended.headers['set-cookie'])).toContain(`bosun=; Path=${place}/; Max-Age=0; `);
+    expect((await open(`${place}/api/session`, asked.headers)).status).toBe(401);
   });
 });

@@ -1,4 +1,6 @@
 /** What the server sees of others: runs that they queue, repositories that they allow. */
+import { renameSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { perform } from '../src/operations/perform.ts';
 import { listenTo, openShop, startServer } from './fixtures/http.ts';
@@ -34,6 +36,33 @@ describe('runs that somebody else queues', { timeout: 60_000 }, () => {
 });
 
 describe('events of everything', { timeout: 60_000 }, () => {
+  it('tell of a journal that is gone, claim no place in it, and begin with the next one', async () => {
+    await using shop = await openShop({ 'a.txt': 'a' });
+    const { server, repository } = shop;
+    const { url, token } = server.serving;
+    await using one = listenTo(url, '/api/events', { token });
+    await using two = listenTo(url, '/api/events', { token });
+    const seen = (stream: typeof one, run: string) =>
+      stream.until(({ data }) => data?.run === run && data.event.type === 'run.finished');
+    await Promise.all([one.status, two.status]);
+    const earlier = await queue(repository, 'true');
+    await Promise.all([seen(one, earlier), seen(two, earlier)]);
+    const home = path.join(repository.path, '.git', 'bosun');
+    renameSync(home, `${home}-aside`);
+    const told = await one.until(({ event }) => event === 'problem');
+    expect(told.data).toMatchObject({ repository: 'shop', problem: { status: expect.any(Number) } });
+    // One stream is still there, and whoever comes now is told of the next journal.
+    await using fresh = listenTo(url, '/api/events', { token });
+    await fresh.until(({ event, id }) => event === 'beat' && id?.startsWith('shop:') === true);
+    const later = await queue(repository, 'true');
+    await seen(fresh, later);
+    const { length } = one.events;
+    await expect.poll(() => one.events.length).toBeGreaterThan(length);
+    expect(one.events.at(-1)!.id).toBe('');
+    // An engine that was just ending may say that its journal is gone, which is trouble and no bug.
+    expect(server.bugs.filter((each) => typeof each !== 'string')).toEqual([]);
+  });
+
   it('go on where a repository is served no longer, and do not begin with it again', async () => {
     await using server = await startServer({ beatMs: 100 });
     const { url, token } = server.serving;

@@ -56,7 +56,15 @@ test('a preview tells files, commits and conflicts, and touches nothing; an undo
   expect(await git('status', '--porcelain')).toBe('');
   expect(await git('rev-parse', 'HEAD')).toBe(before);
 
-  await bosun.merge();
+  for (const shown of [
+    { head: before, onto: before },
+    { head: forward.head, onto: forward.head },
+  ])
+    await expect(bosun.merge(undefined, shown), 'what was looked at is what lands').rejects.toMatchObject({
+      code: 'wrong-state',
+    });
+  expect(await git('rev-parse', 'HEAD')).toBe(before);
+  await bosun.merge(undefined, { head: forward.head, onto: forward.onto });
   expect(filesOf(repository)).toEqual(['bosun.yaml', 'lib', 'shared.txt']);
   expect((await bosun.status()).run.landed).toMatchObject({
     kind: 'fast-forward',

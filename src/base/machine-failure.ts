@@ -102,6 +102,12 @@ export function hasMachineFailed(error: unknown): boolean {
   return failure !== undefined && OF_THE_MACHINE.has(failure);
 }
 
+/** Whether there was no space for what was to be written. */
+export function isOutOfSpace(error: unknown): boolean {
+  const failure = failureOf(error);
+  return failure === 'ENOSPC' || failure === 'EDQUOT';
+}
+
 /** The same from the words of another program. */
 function failureIn(text: string): MachineFailure | undefined {
   const found = Object.entries(MEANINGS).find(([, { spelled }]) => text.includes(spelled));

@@ -17,6 +17,8 @@ export const MergePreview = z.strictObject({
   run: text,
   /** `conflict`: a merge would be refused. */
   kind: z.enum(['fast-forward', 'merged', 'squashed', 'nothing', 'conflict']),
+  /** What the run has come to: its last commit. */
+  head: text,
   /** The user's HEAD, and the branch it is on; absent on a detached HEAD. */
   onto: text,
   branch: z.exactOptional(text),

@@ -315,8 +315,11 @@ export const ON_RUNS = {
   merge: {
     input: {
       type: 'object',
-      /** `squash`: one commit with all of it. The others are for the workflow's `merge.check`. */
-      properties: { ...RUN, squash: FLAG, unfenced: FLAG, trust: FLAG },
+      /**
+       * `squash`: one commit with all of it. `head` and `onto` as a preview gave them: refused where either has moved. The
+       * others are for the workflow's `merge.check`.
+       */
+      properties: { ...RUN, squash: FLAG, head: NAME, onto: NAME, unfenced: FLAG, trust: FLAG },
     },
     output: 'Merged',
     streams: { to: 'printed', items: 'text' },

@@ -30,6 +30,9 @@ export interface RunReport {
   next: NextCommand[];
 }
 
+/** What the journal alone says of a run, at any of its moments: without patches, logs and advice. */
+export type ReportAt = Omit<RunReport, 'isolation' | 'next'>;
+
 interface RunFacts {
   id: string;
   name: string;

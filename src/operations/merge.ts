@@ -44,6 +44,7 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   if (recovered !== undefined) options.recovered?.(recovered);
   await using given = await givenBy(journal, run);
   const { git, repository, base, titles } = given;
+  requireAsShown(options, { head: run.headCommit, onto: repository.head });
   const message = options.squash
     ? squashMessage(run.id, run.name, titles)
     : `Merge ${run.branch}\n\nBosun-Run: ${run.id}\n`;
@@ -96,6 +97,7 @@ export async function previewMerge(options: Reading<'previewMerge'>): Promise<Me
   const check = state.workflow.merge?.check;
   return {
     run: run.id,
+    head: run.headCommit,
     ...preview,
     ...(branch !== undefined && { branch }),
     commits: commits.slice(0, COMMITS_SHOWN_MAX),
@@ -131,6 +133,16 @@ export async function undoMerge(options: UndoOptions): Promise<MergeUndone> {
   const on = branch === undefined ? {} : { branch };
   await noteAfterEnd(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
   return { run: run.id, head: from, was: to, ...on };
+}
+
+/** Whoever looked at a preview merges what they saw. */
+function requireAsShown(shown: { head?: string; onto?: string }, is: { head: string; onto: string }): void {
+  const moved = shown.head !== undefined && shown.head !== is.head;
+  if (!moved && (shown.onto === undefined || shown.onto === is.onto)) return;
+  throw new BosunError(
+    'wrong-state',
+    `${moved ? 'the run has changed' : 'your branch has moved'} since you looked; look at the preview again, then merge`,
+  );
 }
 
 async function findEndedRun(journal: Journal, id: string | undefined): Promise<RunView> {

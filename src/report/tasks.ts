@@ -10,9 +10,6 @@ import { isGroup, isPast, withAllWithin, type Node, type State } from '../schedu
 import { groupResult } from '../schedule/workflow/group-result.ts';
 import { taskView } from '../schedule/views/view.ts';
 import { REPORT_LIMITS, shareOut } from './limits.ts';
-import type { LogTails } from './log-tails.ts';
-import { reportDiff } from './patch/patch.ts';
-import type { Patch } from './patch/patch-reader.ts';
 
 const TITLE_CHARS_MAX = 200;
 const ITEM_CHARS_MAX = 100;
@@ -22,26 +19,13 @@ const DIFFERS_BY = 0.05;
 export interface TaskSources {
   state: State;
   history: History;
-  logs: LogTails;
-  /** The patch of each task, by its id. */
-  diffs: Map<string, Patch>;
   shownState: ShownRunState;
 }
 
-/** As they are written, those of a task right after it. */
+/** As they are written, those of a task right after it; without their patches and logs. */
 export function reportTasks(sources: TaskSources): TaskReport[] {
-  const { state, history, logs, diffs } = sources;
+  const { state, history } = sources;
   const nodes = [...state.top.values()].flatMap((node) => [...withAllWithin(node)]);
-  const diffShares = shareOut(
-    nodes.map(({ id }) => diffs.get(id)?.text.length ?? 0),
-    REPORT_LIMITS.diffCharsInAll,
-    REPORT_LIMITS.diffCharsPerTask,
-  );
-  const logShares = shareOut(
-    nodes.map(({ id }) => logs.chars(id)),
-    REPORT_LIMITS.logCharsInAll,
-    REPORT_LIMITS.logCharsPerTask,
-  );
   const fileShares = shareOut(
     nodes.map(({ id }) =>
       historyOf(history, id).attempts.reduce((sum, { changed }) => sum + changed.length, 0),
@@ -49,15 +33,12 @@ export function reportTasks(sources: TaskSources): TaskReport[] {
     REPORT_LIMITS.changedFilesInAll,
     KEPT.changedFilesPerAttempt,
   );
-  return nodes.map((node, index) => {
-    const patch = diffs.get(node.id);
-    return {
-      ...reportTask(sources, node, fileShares[index]!),
-      cost: costOf(history, node),
-      diff: patch === undefined ? null : reportDiff(patch, diffShares[index]!),
-      log: logs.report(node.id, logShares[index]!),
-    };
-  });
+  return nodes.map((node, index) => ({
+    ...reportTask(sources, node, fileShares[index]!),
+    cost: costOf(history, node),
+    diff: null,
+    log: { lines: [], linesLeftOut: 0, droppedBytes: 0 },
+  }));
 }
 
 function reportTask(

@@ -18,6 +18,10 @@ import { beforeEvent, noteTouched } from '../schedule/views/touched.ts';
 import { heldOf, runView, taskView } from '../schedule/views/view.ts';
 
 const NOTE_MS = 50;
+/** An agent waits for the answer that a person gives; to see whether there is one takes some microseconds. */
+const LOOK_MS = 5;
+/** Where the system does not say that something was written. */
+const BLIND_MS = 50;
 /** What comes in this time is told together, even if nothing else is going on. */
 const SOON_MS = 5;
 const LAST_LINE_CHARS_MAX = 200;
@@ -308,7 +312,7 @@ export class Loop {
 
   async #watchRequests(): Promise<void> {
     const { store, state } = this.#options;
-    for await (const _ of store.changes(this.#over.signal)) {
+    for await (const _ of store.changes(this.#over.signal, { lookMs: LOOK_MS, blindMs: BLIND_MS })) {
       for (const { id, request } of await store.requests(state.id)) {
         if (this.#taken.has(id)) continue;
         if (request.do === 'spawn') {

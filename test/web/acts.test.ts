@@ -130,7 +130,7 @@ it(
     await using anna = await visit(browser, server, `/r/shop/${run}`);
     await using bert = await visit(browser, server, '/');
     const card = bert.page.getByRole('listitem').filter({ hasText: 'work asks: May I?' });
-    await card.waitFor();
+    await card.getByRole('button', { name: 'Yes' }).waitFor(); // it is known that bert may answer
     await bert.page.context().setOffline(true);
     await card.getByRole('button', { name: 'Yes' }).click();
     await card.getByText('Kept: “yes” is sent as soon as the server answers.').waitFor();

@@ -1,6 +1,9 @@
 /** The page itself in a browser: how somebody gets in, and what they see who don't. */
-import type { Browser } from 'playwright-core';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PAGE_KB_MAX, pageKb } from '../../bench/page-weight.ts';
 import { DARK, expectAccessible, launchBrowser, PAGE_DIRECTORY, PHONE, visit } from '../fixtures/browser.ts';
 import { openShop } from '../fixtures/http.ts';
 
@@ -14,6 +17,10 @@ afterAll(async () => {
   await (await shop)[Symbol.asyncDispose]();
 });
 
+it('weighs no more than it may, all of it, compressed', () => {
+  expect(pageKb(PAGE_DIRECTORY)).toBeLessThan(PAGE_KB_MAX);
+});
+
 it('opens with the address that was printed, and forgets the token at once', async () => {
   const { server } = await shop;
   await using visitor = await visit(browser, server);
@@ -24,6 +31,43 @@ it('opens with the address that was printed, and forgets the token at once', asy
   await other.page.getByRole('heading', { level: 1 }).waitFor();
   await expectAccessible(other.page);
 });
+
+it('hands its session to no other server of this machine, and ends it for good', async () => {
+  const { server } = await shop;
+  const { url } = server.serving;
+  await using visitor = await visit(browser, server);
+  await visitor.page.getByRole('heading', { level: 1 }).waitFor();
+  const [cookie] = await visitor.page.context().cookies(`${url}${await placeIn(visitor.page)}/api/session`);
+  const heard: (string | undefined)[] = [];
+  const stranger = createServer((request, response) => {
+    heard.push(request.headers.cookie);
+    response.end('<title>stranger</title>');
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  const { port } = stranger.address() as AddressInfo;
+  const page = await visitor.page.context().newPage();
+  for (const at of ['/', '/api/session', '/s/x/api/session'])
+    await page.goto(`http://127.0.0.1:${port}${at}`);
+  expect(heard.filter(Boolean)).toEqual([]);
+  expect(await placeIn(page)).toBeNull();
+  await page.close();
+  await new Promise((resolve) => stranger.close(resolve));
+  const place = await placeIn(visitor.page);
+  const replayed = async (): Promise<number> => {
+    const headers = { cookie: `${cookie!.name}=${cookie!.value}` };
+    return (await server.ask('GET', `${place}/api/session`, { token: undefined, headers })).status;
+  };
+  expect(await replayed()).toBe(200);
+  await visitor.page.goto(`${url}/settings`);
+  await visitor.page.getByRole('button', { name: 'Sign this browser out' }).click();
+  await visitor.page.getByText('This browser is not signed in').waitFor();
+  expect(await replayed()).toBe(401);
+  expect(await placeIn(visitor.page)).toBeNull();
+});
+
+function placeIn(page: Page): Promise<string | null> {
+  return page.evaluate<string | null>("localStorage.getItem('bosun-place')");
+}
 
 it.each([
   ['dark', DARK],
@@ -59,12 +103,12 @@ it('can be let in by the same address once the server answers', async () => {
   await page.getByRole('heading', { name: /Settings/ }).waitFor();
 });
 
-it('says what to do where a view cannot be shown, as after an update of the server', async () => {
+it('says what to do where a view cannot be shown, as where the server answers what it does not know', async () => {
   const { server } = await shop;
   await using visitor = await visit(browser, server);
   const { page } = visitor;
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.route(/settings-page/, (route) => route.fulfill({ status: 404 }));
+  await page.route(/\/doctor$/, (route) => route.fulfill({ json: [{}] }));
   await page.keyboard.press('g');
   await page.keyboard.press('s');
   await page.getByText('This view cannot be shown.').waitFor();
@@ -72,7 +116,7 @@ it('says what to do where a view cannot be shown, as after an update of the serv
   await page.keyboard.press('g');
   await page.keyboard.press('h');
   await page.getByText('This view cannot be shown.').waitFor({ state: 'detached' });
-  await page.unroute(/settings-page/);
+  await page.unroute(/\/doctor$/);
 });
 
 it('says so where signing out did not work', async () => {

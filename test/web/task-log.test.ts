@@ -132,6 +132,30 @@ it('tells each of eight tabs what is printed', async () => {
   for (const page of pages) await page.getByRole('region', { name: 'Log' }).getByText('for all').waitFor();
 });
 
+it('asks for a followed log again of which nothing is heard', async () => {
+  const { server, repository } = await shop;
+  await using run = await plantRun(repository.path, taskRun());
+  await using visitor = await visit(browser, server, '/settings');
+  await visitor.page.context().addInitScript(() => {
+    const real = fetch;
+    let isFirst = true;
+    // A connection that died, of which the browser was not told.
+    const dead = (signal: AbortSignal): Response =>
+      new Response(
+        new ReadableStream({
+          start: (body) => signal.addEventListener('abort', () => body.error(signal.reason)),
+        }),
+      );
+    globalThis.fetch = (url, options) => {
+      const isDead = isFirst && typeof url === 'string' && url.includes('follow=true');
+      if (isDead) isFirst = false;
+      return isDead ? Promise.resolve(dead(options!.signal!)) : real(url, options);
+    };
+  });
+  const { page } = await visitor.another(`/r/shop/${run.id}?task=api`);
+  await page.getByRole('region', { name: 'Log' }).getByText('46 passed').waitFor({ timeout: 40_000 });
+});
+
 it('goes on with the log where it stood when the server is started again', async () => {
   const state = await mkdtemp(path.join(tmpdir(), 'bosun-log-'));
   await using undo = new AsyncDisposableStack();

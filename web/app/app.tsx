@@ -1,22 +1,17 @@
 /** The whole page: who may see it, which view the address asks for, and what can be done from everywhere. */
-import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
+import { ComparePage } from '../compare/compare-page.tsx';
 import { openSession, useSession } from '../data/session.ts';
 import { HomePage } from '../home/home-page.tsx';
+import { NewPage } from '../new/new-page.tsx';
 import { Notices } from '../parts/notice.tsx';
 import { RunPage } from '../run/run-page.tsx';
+import { SettingsPage } from '../settings/settings-page.tsx';
 import { Locked, Nowhere, Unreachable } from './alone.tsx';
 import { Boundary } from './boundary.tsx';
 import { followKeys } from './commands.tsx';
 import { Everywhere } from './everywhere.tsx';
 import { followLinks, usePlace, type Place } from './router.ts';
-
-const NewPage = lazy(async () => ({ default: (await import('../new/new-page.tsx')).NewPage }));
-const ComparePage = lazy(async () => ({
-  default: (await import('../compare/compare-page.tsx')).ComparePage,
-}));
-const SettingsPage = lazy(async () => ({
-  default: (await import('../settings/settings-page.tsx')).SettingsPage,
-}));
 
 export function App(): ReactNode {
   const session = useSession();
@@ -30,9 +25,7 @@ export function App(): ReactNode {
   return (
     <>
       <Everywhere />
-      <Boundary key={keyOf(place)}>
-        <Suspense fallback={null}>{viewOf(place)}</Suspense>
-      </Boundary>
+      <Boundary key={keyOf(place)}>{viewOf(place)}</Boundary>
       <Notices />
     </>
   );

@@ -1,4 +1,5 @@
 /** Asks the server for something: an operation over HTTP, with the session of this browser. It keeps nothing. */
+import { placed } from './place.ts';
 
 /** What went wrong, in the server's own words. */
 export class Problem extends Error {
@@ -46,7 +47,7 @@ export async function request(
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) for (const each of [value].flat()) search.append(name, String(each));
-  const address = search.size === 0 ? path : `${path}?${search.toString()}`;
+  const address = placed(search.size === 0 ? path : `${path}?${search.toString()}`);
   const response = await fetch(address, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },

@@ -4,7 +4,9 @@
  */
 // oxlint-disable-next-line import/default -- Vite makes it: its address
 import workerUrl from './hub-worker.ts?worker&url';
+import type { Hello } from './hub-worker.ts';
 import { Hub, type HubOptions, type Told } from './hub.ts';
+import { sessionPlace } from './place.ts';
 
 type Carried = Pick<HubOptions, 'tell'> & {
   /** Where this tab stands, for when it becomes the one that reads. */
@@ -35,7 +37,7 @@ function fromWorker({ tell }: Carried, onFailure: () => void): Carrier {
   const { port } = worker;
   worker.addEventListener('error', onFailure);
   port.addEventListener('message', ({ data }: MessageEvent<Told>) => tell(data));
-  const hello = (): void => port.postMessage('hello');
+  const hello = (): void => port.postMessage({ place: sessionPlace() } satisfies Hello);
   port.start();
   hello();
   addEventListener('pagehide', () => port.postMessage('bye'));

@@ -1,8 +1,14 @@
 /** Holds the one stream for all tabs of a browser. A tab says `hello` when it comes, and `bye` when it goes. */
 import { Hub } from './hub.ts';
+import { setPlace } from './place.ts';
 
 interface Scope {
   addEventListener(type: 'connect', listener: (event: MessageEvent) => void): void;
+}
+
+/** Where the session of the browser is by now: a worker cannot read what tabs keep. */
+export interface Hello {
+  place: string | undefined;
 }
 
 const tabs = new Set<MessagePort>();
@@ -15,6 +21,7 @@ let hub: Hub | undefined;
       tabs.delete(port);
       return;
     }
+    setPlace((data as Hello).place);
     tabs.add(port);
     hub ??= new Hub({ tell: (told) => tabs.forEach((tab) => tab.postMessage(told)) }).start();
     hub.unlock();

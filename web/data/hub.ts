@@ -6,6 +6,7 @@
  *                                               └──(nobody knows this browser)──▶ locked
  */
 import type { Recorded } from '../../src/contract/event.ts';
+import { placed } from './place.ts';
 
 /** An event, and whose it is. Its place in its run is its `seq`. */
 export type Streamed = Recorded & { repository: string };
@@ -31,7 +32,9 @@ export interface HubOptions {
 }
 
 export const SILENT_MS = 15_000;
+/** What comes right after one batch waits for so long; what comes after a while, only for what came with it. */
 const BATCH_MS = 50;
+const SOON_MS = 4;
 const LOOK_MS = 1000;
 const AGAIN_MS = [250, 500, 1000, 2000];
 /** Where a repository could not be read, all are asked for again after this. */
@@ -46,6 +49,7 @@ export class Hub {
   #source: EventSource | undefined;
   #batch: Streamed[] = [];
   #heardAtMs = Date.now();
+  #handedOnMs = 0;
   #lostSinceMs: number | undefined;
   #failures = 0;
   #refused = 0;
@@ -95,7 +99,7 @@ export class Hub {
     if (this.#isStopped) return;
     if (this.#id === '') this.#epoch = newEpoch();
     const after = this.#id === '' ? '' : `&after=${encodeURIComponent(this.#id)}`;
-    const source = new EventSource(`/api/events?withoutOutput=true${after}`);
+    const source = new EventSource(placed(`/api/events?withoutOutput=true${after}`));
     this.#source = source;
     this.#heardAtMs = Date.now();
     source.addEventListener('open', () => this.#heard(source, ''));
@@ -105,14 +109,15 @@ export class Hub {
       this.#heard(source, lastEventId);
       if (this.#batch.length > 1) return;
       if (this.#options.isHidden?.()) queueMicrotask(() => this.#handOn());
-      else setTimeout(() => this.#handOn(), BATCH_MS);
+      else setTimeout(() => this.#handOn(), Math.max(SOON_MS, this.#handedOnMs + BATCH_MS - Date.now()));
     });
     source.addEventListener('beat', ({ lastEventId }: MessageEvent<string>) => {
       this.#refused = 0;
       this.#heard(source, lastEventId);
       this.#handOn();
     });
-    source.addEventListener('problem', () => {
+    source.addEventListener('problem', ({ data }: MessageEvent<string>) => {
+      this.#forget((JSON.parse(data) as { repository: string }).repository);
       setTimeout(() => source === this.#source && this.#again(), PROBLEM_MS);
     });
     source.addEventListener('error', () => {
@@ -136,6 +141,7 @@ export class Hub {
     const events = this.#batch;
     this.#batch = [];
     if (this.#isStopped) return;
+    if (events.length > 0) this.#handedOnMs = Date.now();
     this.#options.tell({ ...this.now, events });
   }
 
@@ -158,6 +164,12 @@ export class Hub {
     else this.#open();
   }
 
+  /** Its journal may be another one: whoever reads in it is told when the stream stands there anew. */
+  #forget(repository: string): void {
+    const places = this.#id.split(',').filter((each) => !each.startsWith(`${repository}:`));
+    this.#id = places.join(',');
+  }
+
   #again(): void {
     this.#source?.close();
     this.#open();
@@ -167,7 +179,8 @@ export class Hub {
 /** The stream of a browser does not say why it was refused. */
 async function isStranger(): Promise<boolean> {
   try {
-    return (await fetch('/api/session', { credentials: 'same-origin', redirect: 'error' })).status === 401;
+    const answer = await fetch(placed('/api/session'), { credentials: 'same-origin', redirect: 'error' });
+    return answer.status === 401;
   } catch {
     return false;
   }

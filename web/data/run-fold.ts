@@ -4,12 +4,11 @@
  */
 import type { Recorded } from '../../src/contract/event.ts';
 import type { AgentEvent } from '../../src/contract/model.ts';
-import type { QuestionReport, RunReport } from '../../src/contract/report.ts';
+import type { QuestionReport, ReportAt } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState } from '../../src/contract/run.ts';
 import type { Strip } from '../../src/contract/strip.ts';
-import { LogTails } from '../../src/report/log-tails.ts';
+import { reportAt } from '../../src/report/report-at.ts';
 import { spellControls } from '../../src/report/text/plain.ts';
-import { reportOn } from '../../src/report/build.ts';
 import { shownTitle } from '../../src/report/tasks.ts';
 import { copyRun } from '../../src/schedule/copy.ts';
 import { foldRecorded } from '../../src/schedule/fold/format-2.ts';
@@ -24,7 +23,6 @@ import { effectiveLimits } from '../../src/schedule/workflow/scope-of.ts';
 import type { AttemptAt, TaskAt, TaskFacts } from '../film/run-at.ts';
 
 const LINE_CHARS_MAX = 300;
-const NO_LOGS = new LogTails();
 
 export class RunFold {
   state: State | undefined;
@@ -93,9 +91,8 @@ export class RunFold {
     return stripOf(this.state!, this.history, { barsMax });
   }
 
-  /** Without patches and without logs, which are asked for by themselves. */
-  report(shownState: ShownRunState): RunReport {
-    const report = reportOn(this.state!, this.history, NO_LOGS, { diffs: new Map(), shownState });
+  report(shownState: ShownRunState): ReportAt {
+    const report = reportAt({ state: this.state!, history: this.history, shownState });
     // What is kept goes on to change.
     return {
       ...report,

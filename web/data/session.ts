@@ -1,6 +1,6 @@
 /**
- * Who this browser is to the server. The token of the address that was printed is given for a cookie that no script can
- * read, and taken out of the address at once; it is kept until the server has said what it thinks of it.
+ * Who this browser is to the server. The token of the address that was printed is traded for a session, half of which no
+ * script can read, and taken out of the address at once; it is kept until the server has said what it thinks of it.
  *
  *   asking ──▶ open
  *     ├──────▶ locked: nobody let this browser in
@@ -9,8 +9,11 @@
 import { useSyncExternalStore } from 'react';
 import { mayAct, type Role } from '../../src/contract/role.ts';
 import { ask, Problem } from './api.ts';
+import { keepPlace } from './place.ts';
 
 interface Me {
+  /** Of a session that was just begun. */
+  place?: string;
   role: Role;
   by: { kind: string; name: string };
   version: string;
@@ -61,6 +64,7 @@ async function enter(): Promise<Me> {
   try {
     const me = await ask<Me>('/api/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
     token = undefined;
+    keepPlace(me.place);
     return me;
   } catch (error) {
     refusal = error;
@@ -75,6 +79,7 @@ async function enter(): Promise<Me> {
 /** @public */
 export async function endSession(): Promise<void> {
   await ask('/api/session', { method: 'DELETE' });
+  keepPlace(undefined);
   set({ state: 'locked' });
 }
 

@@ -1,5 +1,5 @@
 /** What a run had spent at each moment, under its film, with its limit. */
-import { memo, type ReactNode } from 'react';
+import { memo, useMemo, type ReactNode } from 'react';
 import { describeUsd } from '../../src/schedule/money/budget-words.ts';
 import type { RunAt } from './run-at.ts';
 import { thinned } from './thinned.ts';
@@ -17,13 +17,18 @@ export const MoneyUnder = memo(function MoneyUnder({ at, fromMs, toMs }: MoneyUn
   const { spent, run } = at;
   const limit = run.limits?.usd;
   const total = spent.at(-1)?.usd ?? 0;
-  if (total === 0 && limit === undefined) return null;
   const top = Math.max(limit ?? 0, total);
+  // The same at all moments.
+  const points = useMemo(
+    () =>
+      thinned(spent, POINTS_MAX).map(
+        ({ atMs, usd }) => `${((atMs - fromMs) / (toMs - fromMs)).toFixed(5)},${(1 - usd / top).toFixed(4)}`,
+      ),
+    [spent, spent.length, fromMs, toMs, top],
+  );
+  if (total === 0 && limit === undefined) return null;
   const then = at.isLive ? total : (spent.findLast(({ atMs }) => atMs <= at.atMs)?.usd ?? 0);
   const share = Math.min(1, Math.max(0, (at.atMs - fromMs) / (toMs - fromMs)));
-  const points = thinned(spent, POINTS_MAX).map(
-    ({ atMs, usd }) => `${((atMs - fromMs) / (toMs - fromMs)).toFixed(5)},${(1 - usd / top).toFixed(4)}`,
-  );
   return (
     <div className="money">
       <svg viewBox="0 0 1 1" preserveAspectRatio="none" height={HEIGHT_PX} aria-hidden="true">

@@ -5,7 +5,7 @@
  */
 import type { Recorded } from '../../src/contract/event.ts';
 import type { Isolation } from '../../src/contract/isolation.ts';
-import type { AttemptReport, RunReport } from '../../src/contract/report.ts';
+import type { AttemptReport, ReportAt } from '../../src/contract/report.ts';
 import type { RunView, ShownRunState, TaskView } from '../../src/contract/run.ts';
 import type { Limits, Scope } from '../../src/contract/workflow.ts';
 
@@ -31,7 +31,7 @@ export interface RunAt {
   /** What was spent in all by then, of the whole run, whatever moment it is: a step for each request that was charged. */
   spent: readonly { atMs: number; usd: number }[];
   /** All that had happened, as its report tells it, without patches. Made when it is first asked for, and kept. */
-  report(): RunReport;
+  report(): ReportAt;
 }
 
 /** A task at that moment. */

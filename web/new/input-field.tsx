@@ -22,7 +22,7 @@ export function InputField({ name, input, value, problem, change }: InputFieldPr
     return (
       <Field label={plain(name)} problem={problem}>
         {(given) => (
-          <span className="tick">
+          <span className="form-tick">
             <input
               {...given}
               type="checkbox"

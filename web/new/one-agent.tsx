@@ -138,7 +138,7 @@ export function OneAgent({ repository }: { repository: string }): ReactNode {
       {textField('usd', 'Budget $', 'A person is asked when this much is spent.', 'field short')}
       <Field label="Files">
         {(given) => (
-          <span className="tick">
+          <span className="form-tick">
             <input
               {...given}
               type="checkbox"

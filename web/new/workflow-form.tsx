@@ -120,7 +120,7 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
       </Field>
       <Field label="Files">
         {(given) => (
-          <span className="tick">
+          <span className="form-tick">
             <input
               {...given}
               type="checkbox"
@@ -186,7 +186,7 @@ function Reach({ file, fresh, isAdmin, isTrusted, trust }: ReachProps): ReactNod
         )}
       </ul>
       {isAdmin ? (
-        <label className="tick">
+        <label className="form-tick">
           <input type="checkbox" checked={isTrusted} onChange={({ target }) => trust(target.checked)} />
           Yes, for this run. To agree for good: <code>bosun trust</code>
         </label>

@@ -17,14 +17,25 @@ export interface Notifications {
 const LOCK = 'bosun-notifications';
 const TEXT_CHARS_MAX = 180;
 const listeners = new Set<() => void>();
+/** To ask the browser takes it milliseconds, and every picture of the page wants to know. */
+let known: Notifications['state'] | undefined;
 
 export function useNotifications(): Notifications {
   const state = useSyncExternalStore(
     (listener) => {
+      const look = (): void => {
+        known = undefined;
+        listener();
+      };
       listeners.add(listener);
-      return () => listeners.delete(listener);
+      // Who was in the browser's settings comes back.
+      addEventListener('focus', look);
+      return () => {
+        listeners.delete(listener);
+        removeEventListener('focus', look);
+      };
     },
-    () => stateNow(),
+    () => (known ??= stateNow()),
   );
   return { state, request };
 }
@@ -56,6 +67,7 @@ function stateNow(): Notifications['state'] {
 
 function request(): void {
   void Notification.requestPermission().then(() => {
+    known = undefined;
     for (const listener of listeners) listener();
   });
 }

@@ -1,5 +1,5 @@
 /** What can be done with a run: its budget, pause, cancel, try again, merge. What asks first is in a dialog of its own. */
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { isOpen } from '../../src/contract/run.ts';
 import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
 import { ask, runPath } from '../data/api.ts';
@@ -7,10 +7,9 @@ import { useMay } from '../data/session.ts';
 import type { RunAt } from '../film/run-at.ts';
 import { goOn, goOnCli, goOnLabel } from '../home/go-on.ts';
 import { useAct } from '../parts/use-act.ts';
-
-const BudgetDialog = lazy(async () => ({ default: (await import('./acts/budget-dialog.tsx')).BudgetDialog }));
-const CancelDialog = lazy(async () => ({ default: (await import('./acts/cancel-dialog.tsx')).CancelDialog }));
-const MergeDialog = lazy(async () => ({ default: (await import('./acts/merge-dialog.tsx')).MergeDialog }));
+import { BudgetDialog } from './acts/budget-dialog.tsx';
+import { CancelDialog } from './acts/cancel-dialog.tsx';
+import { MergeDialog } from './acts/merge-dialog.tsx';
 
 export function RunActions({ at }: { at: RunAt }): ReactNode {
   const { repository, run, state } = at;
@@ -89,11 +88,9 @@ export function RunActions({ at }: { at: RunAt }): ReactNode {
           />
         ))}
       </div>
-      <Suspense fallback={null}>
-        {open === 'budget' && <BudgetDialog at={at} onClose={close} />}
-        {open === 'cancel' && <CancelDialog at={at} onClose={close} />}
-        {open === 'merge' && <MergeDialog at={at} onClose={close} />}
-      </Suspense>
+      {open === 'budget' && <BudgetDialog at={at} onClose={close} />}
+      {open === 'cancel' && <CancelDialog at={at} onClose={close} />}
+      {open === 'merge' && <MergeDialog at={at} onClose={close} />}
     </>
   );
 }

@@ -19,7 +19,7 @@ export function Agents({ repository }: { repository: string }): ReactNode {
     <Section title="This machine" cli="bosun doctor">
       <Asked of={doctor} waits="Trying the fences, and looking for agents…">
         {(findings) => (
-          <ul className="rows findings">
+          <ul className="settings-rows findings">
             {findings.map(({ name, level, found, advice }, n) => (
               <li key={n}>
                 <span className={`sign ${SIGNS[level][1]}`} role="img" aria-label={level}>

@@ -39,7 +39,7 @@ export function Repositories({ all, mayChange, again }: RepositoriesProps): Reac
   return (
     <Section title="Repositories" cli="bosun repositories">
       {all.length === 0 && <p className="quiet">None is served yet.</p>}
-      <ul className="rows">
+      <ul className="settings-rows">
         {all.map(({ name, directory: at }) => (
           <li key={name}>
             <b>{name}</b> <code>{at}</code>

@@ -25,7 +25,7 @@ export function SharedBudgets({
               <code>bosun config set budget.usd-per-day 20</code>
             </p>
           ) : (
-            <ul className="budgets">
+            <ul className="settings-budgets">
               {all.map((budget) => (
                 <Budget
                   key={budget.account}

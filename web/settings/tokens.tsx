@@ -34,7 +34,7 @@ export function Tokens(): ReactNode {
           all.length === 0 ? (
             <p className="quiet">Nobody but you. A program, or somebody else, needs a token.</p>
           ) : (
-            <ul className="rows">
+            <ul className="settings-rows">
               {all.map(({ name, role, expiresAtMs }) => (
                 <li key={name}>
                   <b>{name}</b> <span>{role}</span>

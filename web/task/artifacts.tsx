@@ -7,6 +7,7 @@ import type { Artifacts as Kept } from '../../src/contract/outputs.ts';
 import { spellControls } from '../../src/report/text/plain.ts';
 import { formatBytes } from '../../src/report/words.ts';
 import { ask, pathPart, request, runPath } from '../data/api.ts';
+import { placed } from '../data/place.ts';
 import type { RunAt } from '../film/run-at.ts';
 import { pictureIn } from './picture.ts';
 
@@ -64,7 +65,7 @@ export function Artifacts({ at, task, attempt }: ArtifactsProps): ReactNode {
       <ul>
         {found.map((file) => (
           <li key={file.path}>
-            <a href={addressOf(file.path)} download={file.path.split('/').at(-1)}>
+            <a href={placed(addressOf(file.path))} download={file.path.split('/').at(-1)}>
               <code>{spellControls(file.path)}</code>{' '}
               <small className="quiet">{formatBytes(file.bytes)}</small>
               <span className="save">Save</span>

@@ -18,6 +18,9 @@ export interface HttpCaller {
   role: Role;
   /** What its requests are counted by. */
   key: string;
+  /** What it came in with; whoever has it may only as long as it counts. */
+  token?: Uint8Array;
+  session?: Buffer;
 }
 
 /** Whoever guesses has to wait; that a token cannot be guessed is up to its length. */
@@ -60,15 +63,16 @@ export class Access {
 
   /** Whether what was allowed when a stream was opened still is. */
   isStill(
-    { key }: HttpCaller,
+    { token: hash, session }: HttpCaller,
     { repositories, isOfAll }: { repositories: readonly ServedRepository[]; isOfAll: boolean },
   ): boolean {
     this.#read();
     const isServed =
       isOfAll ||
       repositories.every(({ name, directory }) => this.#repositories.get(name)?.directory === directory);
-    if (!key.startsWith(TOKEN)) return isServed;
-    const token = this.#tokens.find(({ name }) => `${TOKEN}${name}` === key);
+    if (session && !this.#sessions.isStill(session, Date.now())) return false;
+    if (!hash) return isServed;
+    const token = this.#tokens.find((each) => isSameHash(each.hash, hash)); // not one that has its name by now
     return isServed && token !== undefined && !isExpired(token);
   }
 
@@ -126,15 +130,18 @@ export class Access {
   }
 
   /** A browser says where each request that changes something comes from, and that is held against our own names. */
-  #callerOfSession({ headers, method, from }: Call): HttpCaller | undefined {
-    const subject = this.#sessions.subjectOf(headers.cookie, Date.now());
-    if (subject === undefined) return undefined;
+  #callerOfSession(call: Call): HttpCaller | undefined {
+    const { headers, method, from } = call;
+    const found = this.#sessions.find(call, Date.now());
+    if (found === undefined) return undefined;
+    const { subject, hash: session } = found;
     if (method !== 'GET' && method !== 'HEAD' && headers.origin === undefined)
       throw new HttpProblem(403, 'not-trusted', 'a request with a session must say its Origin');
-    if (subject === PAGE) return this.#pageHash && this.#pageCaller(from);
+    if (subject === PAGE) return this.#pageHash && { ...this.#pageCaller(from), session };
     this.#read();
     const token = this.#tokens.find((each) => subjectOfToken(each) === subject);
-    return token && callerOfToken(token, from);
+    const caller = token && callerOfToken(token, from);
+    return caller && { ...caller, session };
   }
 
   #pageCaller(from: string): HttpCaller {
@@ -166,8 +173,8 @@ export function requireRole({ role }: HttpCaller, needed: Role, what: string): v
 
 function callerOfToken(token: KeptToken, from: string): HttpCaller | undefined {
   if (isExpired(token)) return undefined;
-  const { name, role } = token;
-  return { by: { kind: 'program', name: `${name}@${from}` }, role, key: `${TOKEN}${name}` };
+  const { name, role, hash } = token;
+  return { by: { kind: 'program', name: `${name}@${from}` }, role, key: `${TOKEN}${name}`, token: hash };
 }
 
 function subjectOfToken({ name, hash }: KeptToken): string {

@@ -5,6 +5,8 @@ export interface Call {
   method: string;
   /** As it was sent, without the query. */
   path: string;
+  /** Of a browser's session, which stands before the path. */
+  place?: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
   /** How often each header came, by its name in small letters; for those that must not come twice. */

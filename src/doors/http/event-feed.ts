@@ -19,10 +19,16 @@ export class EventFeed implements Disposable {
   readonly #readers = new Set<FeedReader>();
   readonly #stop = new AbortController();
   #opened: Promise<void> | undefined;
+  #isOver = false;
 
   constructor(name: string, directory: string) {
     this.#name = name;
     this.directory = directory;
+  }
+
+  /** It could not be read, and never will be: whoever comes later needs another one. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get readerCount(): number {
@@ -32,7 +38,10 @@ export class EventFeed implements Disposable {
   /** Resolves once nothing is missed that is written from now on. */
   async join(reader: FeedReader): Promise<void> {
     this.#readers.add(reader);
-    await (this.#opened ??= this.#open());
+    await (this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#isOver = true;
+      throw error;
+    }));
   }
 
   leave(reader: FeedReader): void {
@@ -49,6 +58,7 @@ export class EventFeed implements Disposable {
     this.head = cursor;
     const seen = (events: FollowedEvent[]): void => this.#push(events);
     perform('events', { after: cursor, follow: true }, { ...around, seen }).catch((error: unknown) => {
+      this.#isOver = true;
       for (const reader of this.#readers) reader.fail(error);
     });
   }

@@ -2,7 +2,7 @@
  * Server-sent events: every open stream, its beat, and its end. A reader that does not keep up is told and dropped, so
  * that it costs nobody else anything; it comes back with `Last-Event-ID` and gets what it has missed.
  */
-import type { Actor } from '../../contract/actor.ts';
+import { spellActor, type Actor } from '../../contract/actor.ts';
 import type { ServedRepository } from '../../contract/serving-schema.ts';
 import type { Reply, Sink } from './call.ts';
 import { EventFeed } from './event-feed.ts';
@@ -12,6 +12,8 @@ import { HttpProblem, problemReply } from './problem.ts';
 
 const BEAT_MS = 5000;
 const STREAMS_MAX = 1500;
+/** Of one caller: whoever takes all they may leaves room for others. */
+const OWN_STREAMS_MAX = 1200;
 /** What a reader may have been sent and not taken. */
 const BEHIND_BYTES_MAX = 1024 * 1024;
 const STALLED_MS = 30_000;
@@ -41,6 +43,8 @@ interface Asked {
 }
 
 interface OpenStream extends Pick<Asked, 'isAllowed'> {
+  /** Whose it is. */
+  name: string;
   sink: Sink;
   end(): void;
   beat(): void;
@@ -64,15 +68,12 @@ export class EventStreams {
   }
 
   answer(asked: Asked): Reply {
+    const name = spellActor(asked.by);
+    const own = [...this.#open].filter((each) => each.name === name).length;
     if (this.#isClosed || this.#open.size >= STREAMS_MAX)
-      throw new HttpProblem(
-        503,
-        'busy',
-        `${STREAMS_MAX} streams are open, which is the most: try again later`,
-        {
-          headers: { 'retry-after': '5' },
-        },
-      );
+      throw tooMany(`${STREAMS_MAX} streams are open, which is the most: try again later`);
+    if (own >= OWN_STREAMS_MAX)
+      throw tooMany(`${name} has ${OWN_STREAMS_MAX} streams open, which is the most: close some`);
     return { status: 200, headers: HEADERS, body: (sink) => this.#serve(asked, sink) };
   }
 
@@ -130,7 +131,9 @@ export class EventStreams {
         if (!watched.isOfAll && !isOpened) throw error; // nothing was sent yet: it can be told as any other problem
         if (error instanceof Stalled) drop(sink, reader);
         else sink.write(told(error, reader));
-        if (!watched.isOfAll || error instanceof Stalled) end();
+        if (!watched.isOfAll || error instanceof Stalled) return end();
+        readers.get(reader.name)!.leave(); // from now on it has no place: ids must not say that it has
+        readers.delete(reader.name);
       }
     };
     const begin = ({ name, directory }: ServedRepository, after?: string): Promise<void> => {
@@ -154,7 +157,9 @@ export class EventStreams {
       }
       for (const each of repositories) if (!readers.has(each.name)) void begin(each);
     };
-    undo.use(this.#enter({ sink, isAllowed, end, beat, ...(watched.isOfAll && { follow }) }));
+    undo.use(
+      this.#enter({ sink, name: spellActor(by), isAllowed, end, beat, ...(watched.isOfAll && { follow }) }),
+    );
     const begun = Promise.all(watched.repositories.map((each) => begin(each, watched.after.get(each.name))));
     if (readers.size === 0) {
       open();
@@ -165,7 +170,7 @@ export class EventStreams {
 
   #feed(name: string, directory: string): EventFeed {
     const known = this.#feeds.get(directory);
-    if (known) return known;
+    if (known && !known.isOver) return known;
     const feed = new EventFeed(name, directory);
     this.#feeds.set(directory, feed);
     return feed;
@@ -201,6 +206,10 @@ export class EventStreams {
 }
 
 /** Where the reader stands in each of them that it has begun with. */
+function tooMany(detail: string): HttpProblem {
+  return new HttpProblem(503, 'busy', detail, { headers: { 'retry-after': '5' } });
+}
+
 function idOf(readers: ReadonlyMap<string, { reader: EventReader }>): string {
   const begun = [...readers.values()].filter(({ reader }) => reader.hasPlace);
   return begun.map(({ reader: { name, cursor } }) => `${name}:${cursor}`).join(',');

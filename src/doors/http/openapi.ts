@@ -1,4 +1,5 @@
 /** The OpenAPI document of the HTTP door, made of its routes and the table of operations: nothing in it is written twice. */
+import { NO_SPACE } from './problem.ts';
 import { z } from 'zod';
 import { ERRORS_OF_ALL, OPERATIONS } from '../../contract/operations.ts';
 import type { Field, InputSchema } from '../../contract/input-schema.ts';
@@ -143,7 +144,7 @@ function plain(field: Field): Schema {
 
 function problemsOf(errors: readonly ErrorCode[]): Parts {
   const own = [...errors, ...ERRORS_OF_ALL].map((code) => ERRORS[code].http);
-  const statuses = new Set([...own, 401, 403, 404, 413, 415, 421, 429, 503]);
+  const statuses = new Set([...own, 401, 403, 404, 413, 415, 421, 429, 503, NO_SPACE]);
   return Object.fromEntries(
     [...statuses]
       .toSorted((a, b) => a - b)

@@ -34,14 +34,15 @@ export const OWN_PATHS: readonly OwnPath[] = [
   {
     method: 'POST',
     path: '/api/session',
-    about: 'give a cookie in place of the token that the request has',
+    about:
+      'give a session in place of the token that the request has: a cookie, and the place that it is good at',
     type: 'application/json',
     isOpen: false,
   },
   {
     method: 'DELETE',
     path: '/api/session',
-    about: 'take the cookie back',
+    about: 'end the session of the request',
     type: 'application/json',
     isOpen: false,
   },
@@ -70,12 +71,14 @@ export function ownRoutes({ access, streams, metrics, sessions, version }: Parts
       const subject = access.subjectOf(caller);
       if (subject === undefined)
         throw new HttpProblem(400, 'usage', 'only who came with a token can have a session');
-      const cookie = sessions.cookieFor(subject, { isSecure: isSecure(call), nowMs: Date.now() });
+      const how = { isSecure: isSecure(call), nowMs: Date.now() };
+      const { cookie, place } = sessions.begin(call, subject, how);
       const { role, by } = caller;
-      return jsonReply({ role, by, version }, { headers: { 'set-cookie': cookie } });
+      return jsonReply({ role, by, version, place }, { headers: { 'set-cookie': cookie } });
     },
     'DELETE /api/session': (call) => {
-      return jsonReply({ ended: true }, { headers: { 'set-cookie': sessions.endingCookie(isSecure(call)) } });
+      const cookie = sessions.end(call, { isSecure: isSecure(call), nowMs: Date.now() });
+      return jsonReply({ ended: true }, { headers: cookie === undefined ? {} : { 'set-cookie': cookie } });
     },
   };
   return OWN_PATHS.map(({ method, path, isOpen }) => ({

@@ -1,5 +1,5 @@
 /** What went wrong, as the answer says it: problem details (RFC 9457) with the codes of `ERRORS`. It hides what is ours. */
-import { machineError } from '../../base/machine-failure.ts';
+import { isOutOfSpace, machineError } from '../../base/machine-failure.ts';
 import { BosunError, ERRORS, type ErrorCode } from '../../contract/errors.ts';
 import { STATUS_CODES } from '../../system/net/http.ts';
 import type { Headers, Reply } from './call.ts';
@@ -29,6 +29,8 @@ export class HttpProblem extends BosunError {
   }
 }
 
+/** What reads goes on, and what writes may be sent again once there is space. */
+export const NO_SPACE = 507;
 const DETAIL_CHARS_MAX = 16_000;
 
 /** `onBug` is told of what nobody foresaw; the answer does not say what that was. */
@@ -38,9 +40,14 @@ export function problemReply(error: unknown, onBug: (error: unknown) => void): R
     onBug(error);
     return reply(500, 'system', 'bosun has failed; its log says more', {});
   }
-  const status = known instanceof HttpProblem ? known.status : ERRORS[known.code].http;
+  const status = statusOf(known);
   const { headers = {}, fields = [] } = known instanceof HttpProblem ? known : {};
   return reply(status, known.code, known.message, headers, { fields, output: outputOf(known) });
+}
+
+function statusOf(error: BosunError): number {
+  if (error instanceof HttpProblem) return error.status;
+  return isOutOfSpace(error) ? NO_SPACE : ERRORS[error.code].http;
 }
 
 function reply(

@@ -38,6 +38,8 @@ export interface ServeOptions {
   pageDirectory?: string;
   /** Until all headers of a request are there. */
   headersMsMax?: number;
+  /** How long somebody may take nothing of what is written. */
+  stalledMs?: number;
   /** Between two signs of life of a quiet event stream. */
   beatMs?: number;
   onBug(error: unknown): void;
@@ -61,7 +63,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const kept = undo.use(new KeptOpen());
   const records = undo.use(new Records());
   const token = tokensOnly ? undefined : makeToken();
-  const sessions = Sessions.open();
+  const sessions = new Sessions(records.sessions);
   const access = new Access(records, sessions, token);
   const streams = new EventStreams(options.beatMs === undefined ? {} : { beatMs: options.beatMs });
   const metrics = new Metrics();

@@ -13,12 +13,15 @@ import { listenOnSocket } from '../../system/net/listen-on-socket.ts';
 import type { HttpCaller } from './access.ts';
 import { SOCKET, type Call, type Headers, type Pour, type Reply, type Sink } from './call.ts';
 import { HttpProblem, problemReply } from './problem.ts';
+import { unplaced } from './sessions.ts';
 
 const CONNECTIONS_MAX = 2048;
 const HEADER_BYTES_MAX = 16 * 1024;
 const HEADERS_MS_MAX = 10_000;
 /** Until all of a request is there. */
 const REQUEST_MS_MAX = 60_000;
+/** Whoever takes nothing of an answer for so long has gone: a connection must not be held for nobody. */
+const STALLED_MS = 60_000;
 const KEEP_ALIVE_MS = 30_000;
 const CHECK_MS = 500;
 /** Of all requests together, while they come in. */
@@ -58,6 +61,8 @@ export interface HttpServerOptions {
   mounts?: readonly Mount[] | undefined;
   /** Until all headers of a request are there. */
   headersMsMax?: number | undefined;
+  /** How long somebody may take nothing of what is written. */
+  stalledMs?: number | undefined;
   /** All that is done for a request is done within this. */
   around?<T>(action: () => T): T;
   onBug(error: unknown): void;
@@ -77,18 +82,26 @@ export class HttpServer implements AsyncDisposable {
   readonly #local: Server;
   #socket: AsyncDisposable | undefined;
   readonly #headersMsMax: number;
+  readonly #stalledMs: number;
   readonly #around: <T>(action: () => T) => T;
   #bodiesBytes = 0;
 
   /** `answering` is asked for once it listens: who may come in depends on the port. */
   constructor(
     answering: () => Answering,
-    { mounts = [], headersMsMax = HEADERS_MS_MAX, around = (action) => action(), onBug }: HttpServerOptions,
+    {
+      mounts = [],
+      headersMsMax = HEADERS_MS_MAX,
+      stalledMs = STALLED_MS,
+      around = (action) => action(),
+      onBug,
+    }: HttpServerOptions,
   ) {
     this.#answering = answering;
     this.#mounts = mounts;
     this.#onBug = onBug;
     this.#headersMsMax = headersMsMax;
+    this.#stalledMs = stalledMs;
     this.#around = around;
     this.#tcp = this.#server(false);
     this.#local = this.#server(true);
@@ -128,6 +141,7 @@ export class HttpServer implements AsyncDisposable {
       },
       (request, response) => {
         response.on('error', () => {}); // the other side may go at any time
+        response.on('timeout', () => response.destroy()); // or take nothing any more
         request.on('error', () => {});
         this.#around(() => this.#receive(request, response, isLocal)).catch((error: unknown) => {
           this.#onBug(error);
@@ -158,7 +172,7 @@ export class HttpServer implements AsyncDisposable {
     let gone: AbortSignal | undefined;
     return {
       method,
-      path: at === -1 ? url : url.slice(0, at),
+      ...unplaced(at === -1 ? url : url.slice(0, at)),
       query: new URLSearchParams(at === -1 ? '' : url.slice(at + 1)),
       headers,
       countOf: (header) =>
@@ -198,11 +212,12 @@ export class HttpServer implements AsyncDisposable {
     if (response.destroyed) return;
     if (typeof body === 'function') return this.#pour(status, headers, body, response);
     response.writeHead(status, { ...ALWAYS, ...headers, 'content-length': Buffer.byteLength(body) });
+    response.setTimeout(this.#stalledMs);
     response.end(body); // a text goes out together with its head, in one piece
   }
 
   async #pour(status: number, headers: Headers, pour: Pour, response: ServerResponse): Promise<void> {
-    const sink = new ResponseSink(response, () => {
+    const sink = new ResponseSink(response, this.#stalledMs, () => {
       // Whoever reads it for long does not come back on the same connection.
       response.writeHead(status, { ...ALWAYS, ...headers, connection: 'close' });
     });
@@ -224,11 +239,13 @@ export class HttpServer implements AsyncDisposable {
 
 class ResponseSink implements Sink {
   readonly #response: ServerResponse;
+  readonly #stalledMs: number;
   readonly #begin: () => void;
   #signal: AbortSignal | undefined;
 
-  constructor(response: ServerResponse, begin: () => void) {
+  constructor(response: ServerResponse, stalledMs: number, begin: () => void) {
     this.#response = response;
+    this.#stalledMs = stalledMs;
     this.#begin = begin;
   }
 
@@ -252,9 +269,11 @@ class ResponseSink implements Sink {
     await new Promise<void>((resolve) => {
       const done = (): void => {
         response.off('drain', done).off('close', done);
+        response.setTimeout(0);
         resolve();
       };
       response.once('drain', done).once('close', done);
+      response.setTimeout(this.#stalledMs);
     });
   }
 }

@@ -1,73 +1,96 @@
 /**
- * What a browser comes in with after the address that was printed: a cookie in place of the token, so that no script
- * and no other page can read it. Nothing is kept of it but the key that it is signed with: a page that is left open
- * goes on when the server ends and starts again.
+ * What a browser comes in with after the address that was printed. Browsers send a cookie to every port of a host, so a
+ * session has two halves: a place, which only the page knows and asks at (`/s/PLACE/api/…`), and a cookie for that path,
+ * which no script can read. A server on another port gets neither. What is kept is a hash of both, until it is ended.
  */
-import { createHmac, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { userStateDirectory } from '../../store/user-state.ts';
-import { isSameHash } from '../../store/records/tokens.ts';
-import { assertOurs } from '../../system/files/owned.ts';
+import { randomBytes } from 'node:crypto';
+import type { SessionRecords } from '../../store/records/sessions.ts';
+import { hashToken } from '../../store/records/tokens.ts';
+import type { Call } from './call.ts';
 
-const KEY_BYTES = 32;
 const SESSION_MS = 30 * 24 * 3_600_000;
-const COOKIE_CHARS_MAX = 1000;
+const PLACE_BYTES = 16;
+const SECRET_BYTES = 32;
+const NAME = 'bosun';
+/** Another server of this host may have set some of that name, too. */
+const COOKIES_MAX = 4;
+const PLACED = /^\/s\/([\w-]{22})(\/api\/.*)$/;
+
+type Asking = Pick<Call, 'place' | 'headers'>;
+
+export interface FoundSession {
+  subject: string;
+  hash: Buffer;
+}
+
+/** The path without the place, and the place. */
+export function unplaced(path: string): Pick<Call, 'path' | 'place'> {
+  const [, place, rest] = PLACED.exec(path) ?? [];
+  return place === undefined || rest === undefined ? { path } : { path: rest, place };
+}
 
 export class Sessions {
-  readonly #key: Buffer;
-  /** Another user's server on this machine has another one: cookies know no ports. */
-  readonly #name: string;
+  readonly #records: SessionRecords;
 
-  constructor(key: Buffer) {
-    this.#key = key;
-    this.#name = `bosun-${createHmac('sha256', key).update('name').digest('hex').slice(0, 8)}`;
+  constructor(records: SessionRecords) {
+    this.#records = records;
   }
 
-  /** Of the key that this user's servers have. */
-  static open(directory: string = path.join(userStateDirectory(), 'serve')): Sessions {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const file = path.join(directory, 'page.key');
-    try {
-      writeFileSync(file, randomBytes(KEY_BYTES).toString('base64url'), { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  /** In place of the one that the request has. `cookie` is for `Set-Cookie`, `place` goes before each path. */
+  begin(
+    call: Asking,
+    subject: string,
+    { isSecure, nowMs }: { isSecure: boolean; nowMs: number },
+  ): { cookie: string; place: string } {
+    this.#remove(call, nowMs);
+    const place = call.place ?? randomBytes(PLACE_BYTES).toString('base64url');
+    const secret = randomBytes(SECRET_BYTES).toString('base64url');
+    this.#records.add({ hash: hashOf(place, secret), subject, expiresAtMs: nowMs + SESSION_MS }, nowMs);
+    return { place: pathOf(place), cookie: cookieOf(place, secret, SESSION_MS / 1000, isSecure) };
+  }
+
+  /** It is of no use from now on, whoever has it. */
+  end(call: Asking, { isSecure, nowMs }: { isSecure: boolean; nowMs: number }): string | undefined {
+    this.#remove(call, nowMs);
+    return call.place === undefined ? undefined : cookieOf(call.place, '', 0, isSecure);
+  }
+
+  /** That of the request; undefined where it has none that counts. */
+  find({ place, headers }: Asking, nowMs: number): FoundSession | undefined {
+    if (place === undefined) return undefined;
+    for (const secret of secretsIn(headers.cookie)) {
+      const hash = hashOf(place, secret);
+      const subject = this.#records.subjectOf(hash, nowMs);
+      if (subject !== undefined) return { subject, hash };
     }
-    assertOurs(directory, file);
-    return new Sessions(Buffer.from(readFileSync(file, 'utf8'), 'base64url'));
+    return undefined;
   }
 
-  /** For `Set-Cookie`. */
-  cookieFor(subject: string, { isSecure, nowMs }: { isSecure: boolean; nowMs: number }): string {
-    const body = `${Buffer.from(subject).toString('base64url')}.${nowMs + SESSION_MS}`;
-    return this.#cookie(`${body}.${this.#sign(body)}`, SESSION_MS / 1000, isSecure);
+  isStill(hash: Buffer, nowMs: number): boolean {
+    return this.#records.subjectOf(hash, nowMs) !== undefined;
   }
 
-  endingCookie(isSecure: boolean): string {
-    return this.#cookie('', 0, isSecure);
+  #remove(call: Asking, nowMs: number): void {
+    const found = this.find(call, nowMs);
+    if (found) this.#records.remove(found.hash);
   }
+}
 
-  /** Whose session the request has; undefined where it has none that counts. */
-  subjectOf(cookies: string | undefined, nowMs: number): string | undefined {
-    const value = this.#find(cookies);
-    if (value === undefined || value.length > COOKIE_CHARS_MAX) return undefined;
-    const [subject = '', expires = '', signature = ''] = value.split('.');
-    const signed = Buffer.from(this.#sign(`${subject}.${expires}`));
-    if (!isSameHash(Buffer.from(signature), signed) || Number(expires) <= nowMs) return undefined;
-    return Buffer.from(subject, 'base64url').toString();
-  }
+function secretsIn(cookies = ''): string[] {
+  const own = cookies.split(/; */).filter((each) => each.startsWith(`${NAME}=`));
+  return own.slice(0, COOKIES_MAX).map((each) => each.slice(NAME.length + 1));
+}
 
-  #find(cookies = ''): string | undefined {
-    const found = cookies.split(/; */).find((each) => each.startsWith(`${this.#name}=`));
-    return found?.slice(this.#name.length + 1);
-  }
+/** Both are of our making and of fixed lengths, so there is one way to take it apart. */
+function hashOf(place: string, secret: string): Buffer {
+  return hashToken(`${place} ${secret}`);
+}
 
-  #sign(body: string): string {
-    return createHmac('sha256', this.#key).update(body).digest('base64url');
-  }
+function pathOf(place: string): string {
+  return `/s/${place}`;
+}
 
-  #cookie(value: string, seconds: number, isSecure: boolean): string {
-    const rest = `Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
-    return `${this.#name}=${value}; ${rest}${isSecure ? '; Secure' : ''}`;
-  }
+function cookieOf(place: string, value: string, seconds: number, isSecure: boolean): string {
+  const rest = `Path=${pathOf(place)}/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
+  return `${NAME}=${value}; ${rest}${isSecure ? '; Secure' : ''}`;
 }

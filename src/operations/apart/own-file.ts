@@ -11,8 +11,11 @@ const KINDS = ['.yaml', '.yml', '.json'];
 /** Throws for what lies elsewhere, also through a link, and for what is no workflow by its name; it reads nothing. */
 export function requireOwnFile(cwd: string, file: string): void {
   const top = realPath(topOf(cwd) ?? cwd);
-  const real = realPath(path.resolve(cwd, file));
-  const isOwn = isWithin(top, real) && !path.relative(top, real).split(path.sep).includes('.git');
+  const named = path.resolve(realPath(cwd), file);
+  const real = realPath(named);
+  // Also by its name: a link elsewhere, which somebody else may change, does not decide which file is meant.
+  const isOwn =
+    isWithin(top, named) && isWithin(top, real) && !path.relative(top, real).split(path.sep).includes('.git');
   const isKnown = [file, real].every((name) => KINDS.includes(path.extname(name)) || isModule(name));
   if (isOwn && isKnown) return;
   throw new BosunError(

@@ -10,6 +10,7 @@ import { userStateDirectory } from '../user-state.ts';
 import { KeptRecords } from './kept-records.ts';
 import { RepositoryRecords } from './repositories.ts';
 import { RECORD_MIGRATIONS } from './schema.ts';
+import { SessionRecords } from './sessions.ts';
 import { TokenRecords } from './tokens.ts';
 
 const NAME = 'records.db';
@@ -18,6 +19,7 @@ export type OpenRecords = Pick<Records, 'tokens' | 'repositories' | 'kept'>;
 
 export class Records implements Disposable {
   readonly tokens: TokenRecords;
+  readonly sessions: SessionRecords;
   readonly repositories: RepositoryRecords;
   readonly kept: KeptRecords;
   readonly #db: MachineDatabase;
@@ -31,6 +33,7 @@ export class Records implements Disposable {
       again: 'end bosun serve and start it again',
     });
     this.tokens = new TokenRecords(this.#db);
+    this.sessions = new SessionRecords(this.#db);
     this.kept = new KeptRecords(this.#db);
     this.repositories = new RepositoryRecords(this.#db);
   }

@@ -32,4 +32,12 @@ export const RECORD_MIGRATIONS = [
     at_ms     INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- Browsers that were let in. Of what they come with only a hash is kept.
+  CREATE TABLE session (
+    hash       BLOB PRIMARY KEY,
+    subject    TEXT NOT NULL,
+    expires_ms INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];

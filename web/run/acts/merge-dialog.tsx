@@ -79,7 +79,8 @@ function Here({ at, onClose }: { at: RunAt; onClose(): void }): ReactNode {
   const merge = useAct(async () => {
     setProblem(undefined);
     try {
-      const merged = await ask<Merged>(path, { body: squash ? { squash } : {} });
+      const shown = preview && { head: preview.head, onto: preview.onto };
+      const merged = await ask<Merged>(path, { body: { ...shown, ...(squash && { squash }) } });
       notice.good(
         `${merged.branch ?? 'Your detached HEAD'} is ${DID[merged.kind]}: ${merged.head.slice(0, 8)}.`,
       );

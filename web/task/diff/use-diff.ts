@@ -33,6 +33,8 @@ type Diff =
   | { state: 'open'; files: readonly DiffFile[]; isRead: boolean };
 
 const PATCH_CHARS_MAX = 6 * 1024 * 1024;
+/** More than anybody sees at first. */
+const FIRST_CHARS = 20_000;
 const LOADING: Diff = { state: 'loading' };
 
 export interface DiffAsked {
@@ -90,27 +92,39 @@ async function readFile(of: DiffOf, path: string, signal: AbortSignal): Promise<
 }
 
 async function load(of: DiffOf, signal: AbortSignal, set: (diff: Diff) => void): Promise<void> {
-  const patch = readText(of, {}, signal);
-  patch.catch(() => {}); // it is awaited below
-  const { files } = await ask<Changes>(`${runPath(of.repository, of.run)}/changes`, {
+  const sized = ask<Changes>(`${runPath(of.repository, of.run)}/changes`, {
     query: queryOf(of),
     signal,
+  }).then(({ files }) => files.map((file): DiffFile => ({ ...file, note: '' })));
+  let isShown = false;
+  // What one sees first is shown as soon as it is here.
+  const patch = readText(of, {}, signal, (begun) => {
+    isShown = true;
+    void sized.then(
+      (files) =>
+        !signal.aborted && !isRead && set({ state: 'open', isRead, files: filled(files, begun, true) }),
+      () => {}, // it is awaited below
+    );
   });
-  const sized = files.map((file): DiffFile => ({ ...file, note: '' }));
+  let isRead = false;
+  patch.catch(() => {}); // it is awaited below
+  const files = await sized;
   if (signal.aborted) return;
-  set({ state: 'open', files: sized, isRead: false });
+  if (!isShown) set({ state: 'open', files, isRead });
   const { text, isCut } = await patch;
   if (signal.aborted) return;
+  isRead = true;
+  set({ state: 'open', isRead, files: filled(files, text, isCut) });
+}
+
+/** With what was read of them; of one that is cut nobody knows where it ends. */
+function filled(files: readonly DiffFile[], text: string, isCut: boolean): DiffFile[] {
   const read = readFiles(text);
-  if (isCut) read.pop(); // nobody knows where it ends
+  if (isCut) read.pop();
   const byPath = new Map(read.map((file) => [file.path, file]));
-  set({
-    state: 'open',
-    isRead: true,
-    files: sized.map((file) => {
-      const found = byPath.get(file.path);
-      return found ? { ...file, note: found.note, lines: found.lines } : file;
-    }),
+  return files.map((file) => {
+    const found = byPath.get(file.path);
+    return found ? { ...file, note: found.note, lines: found.lines } : file;
   });
 }
 
@@ -118,6 +132,7 @@ async function readText(
   of: DiffOf,
   more: { path?: string },
   signal: AbortSignal,
+  begun: (text: string) => void = () => {},
 ): Promise<{ text: string; isCut: boolean }> {
   const query = { ...queryOf(of), ...more };
   const { body } = await request(`${runPath(of.repository, of.run)}/patch`, { query, signal });
@@ -127,7 +142,9 @@ async function readText(
     const { value, done } = await reader.read();
     if (done) return { text: pieces.join(''), isCut: false };
     pieces.push(value);
+    const isFirst = chars < FIRST_CHARS;
     chars += value.length;
+    if (isFirst && chars >= FIRST_CHARS) begun(pieces.join(''));
   }
   await reader.cancel().catch(() => {});
   return { text: pieces.join(''), isCut: true };

@@ -168,13 +168,23 @@ function itemsUntil(items: readonly Item[], { events, count, atMs }: RunAt): num
   return place;
 }
 
-function useRoom(widthPx: number, isPhone: boolean, isWrapped: boolean): Room {
-  const [prose, letterPx] = useMemo(() => {
+/** Made once: to ask for a font makes the browser look at the style of all that is new. */
+const measures = new Map<boolean, [prose: Measure, letterPx: number]>();
+
+function measuresFor(isPhone: boolean): [prose: Measure, letterPx: number] {
+  let made = measures.get(isPhone);
+  if (!made) {
     const { fontFamily } = getComputedStyle(document.body);
     const mono = getComputedStyle(document.documentElement).getPropertyValue('--mono');
-    const size = isPhone ? 15 : 13.5;
-    return [new Measure(`${size}px ${fontFamily}`), new Measure(`12px ${mono}`).of('0'.repeat(100)) / 100];
-  }, [isPhone]);
+    const prose = new Measure(`${isPhone ? 15 : 13.5}px ${fontFamily}`);
+    made = [prose, new Measure(`12px ${mono}`).of('0'.repeat(100)) / 100];
+    measures.set(isPhone, made);
+  }
+  return made;
+}
+
+function useRoom(widthPx: number, isPhone: boolean, isWrapped: boolean): Room {
+  const [prose, letterPx] = measuresFor(isPhone);
   return useMemo(() => {
     const beside = BESIDE_PX[isPhone ? 'phone' : 'desk'];
     const wide = widthPx || 504;

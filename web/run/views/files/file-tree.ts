@@ -1,7 +1,7 @@
 /** The files that a run had to do with by a moment, as a tree: who owns, changed, wanted and fought over them. Pure. */
 import { fixedNames } from '../../../../src/base/globs.ts';
 import { parseGlob } from '../../../../src/base/glob-syntax.ts';
-import type { RunReport, TaskReport } from '../../../../src/contract/report.ts';
+import type { ReportAt, TaskReport } from '../../../../src/contract/report.ts';
 import type { ChangedFile } from '../../../../src/contract/run.ts';
 import { sinceWork } from '../../../../src/report/words.ts';
 import type { Owner } from './owners.ts';
@@ -26,7 +26,7 @@ export interface FileNode {
   outside: { task: string; why: string }[];
 }
 
-export function fileTree(owners: readonly Owner[], report: RunReport): FileNode {
+export function fileTree(owners: readonly Owner[], report: ReportAt): FileNode {
   const root = nodeOf('', '', 0);
   for (const owner of owners)
     for (const glob of owner.globs) placeOf(root, glob).claims.push({ owner, glob });

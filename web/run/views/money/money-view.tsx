@@ -1,6 +1,6 @@
 /** What a run had spent by a moment, of what limit, on what, and what was said about it. */
 import { useMemo, useState, type CSSProperties, type ReactNode } from 'react';
-import type { RunReport } from '../../../../src/contract/report.ts';
+import type { ReportAt } from '../../../../src/contract/report.ts';
 import { tokensInAll, type Spending } from '../../../../src/contract/model.ts';
 import { budgetNotes, priceNotes, waitNotes } from '../../../../src/report/cost-words.ts';
 import { shortCount, tellUsd, tellWaiting } from '../../../../src/report/money.ts';
@@ -63,7 +63,7 @@ export function MoneyView({ at, choose, wind }: MoneyViewProps): ReactNode {
 }
 
 /** What is left of each, as a bar that drains. */
-function Budgets({ report }: { report: RunReport }): ReactNode {
+function Budgets({ report }: { report: ReportAt }): ReactNode {
   const notes = budgetNotes(report);
   return (
     <>
