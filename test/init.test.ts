@@ -15,6 +15,7 @@ import { RUNTIMES } from '../src/contract/runtimes.ts';
 import { TEMPLATE_NAMES, type TemplateName } from '../src/contract/templates.ts';
 import { parseWorkflow } from '../src/definition/load.ts';
 import { Bosun } from '../src/doors/library.ts';
+import { findInstallCommand } from '../src/operations/beginning/install-command.ts';
 import { findParts } from '../src/operations/beginning/parts.ts';
 import { templateText } from '../src/operations/beginning/templates.ts';
 import { findTestCommand } from '../src/operations/beginning/test-command.ts';
@@ -189,6 +190,44 @@ describe('bosun init', () => {
     // It stays as it is, whatever is asked for next.
     expect(await perform('init', {}, around)).toMatchObject({ written: false });
     await expect(perform('init', { template: 'review' }, around)).rejects.toThrow('is there already');
+  });
+
+  it('says that dependencies are missing, and a run then ends before any agent starts', async () => {
+    const source = { scripts: { test: 'true' }, devDependencies: { linter: '1' } };
+    await using repository = await makeRepository({
+      files: {
+        'package.json': JSON.stringify(source),
+        'package-lock.json': '{}',
+        '.gitignore': 'node_modules\n',
+      },
+    });
+    const { path: cwd } = repository;
+    const words = ['init', '--template', 'fix-tests', '--command', 'touch started'];
+    const done = await bosun(cwd, ...words);
+    expect(done.stderr).toContain('node_modules, which is not here yet; before the first run: npm ci\n');
+    const failed = await bosun(cwd, 'run', '--trust');
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toMatch(/copy.*node_modules/);
+    expect((await bosun(cwd, 'diff')).stdout).toBe('');
+    mkdirSync(path.join(cwd, 'node_modules/linter'), { recursive: true });
+    expect((await bosun(cwd, 'retry', 'fix', '--trust')).code).toBe(0);
+    rmSync(path.join(cwd, 'bosun.yaml'));
+    expect((await bosun(cwd, ...words)).stderr).not.toContain('not here yet');
+  });
+
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ 'package-lock.json': '' }, 'npm ci'],
+    [{}, 'npm install'],
+    [{ 'pnpm-lock.yaml': '' }, 'pnpm install'],
+    [{ 'bun.lock': '' }, 'bun install'],
+    [{ 'yarn.lock': '', '.pnp.cjs': '' }, undefined],
+    [{ 'node_modules/x/y': '' }, undefined],
+    [{ 'package.json': '{"scripts":{"test":"x"}}' }, undefined],
+    [{ 'package.json': '{"dependencies":"x"}' }, undefined],
+    [{ 'package.json': '{' }, undefined],
+  ])('with %j says how dependencies come: %j', (files, command) => {
+    write({ 'package.json': '{"dependencies":{"x":"1"}}', ...files });
+    expect(findInstallCommand(root)).toBe(command);
   });
 
   it('needs a test command for fix-tests, and lists what there is', async () => {

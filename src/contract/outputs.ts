@@ -235,6 +235,8 @@ export const Initialised = z.strictObject({
   installed: opt(z.array(runtime)),
   /** Inputs that a run of it must be given. */
   needs: opt(texts),
+  /** The command that brings the dependencies that its tests need, where they are not here yet. */
+  install: opt(text),
   /** What has to be made before a run can start. */
   lacks: opt(z.enum(['repository', 'commit'])),
 });

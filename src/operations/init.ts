@@ -16,6 +16,7 @@ import { takesCommand } from '../contract/runtimes.ts';
 import type { TemplateName } from '../contract/templates.ts';
 import { usersConfig } from '../definition/config.ts';
 import { installedAgents, type InstalledAgent } from './beginning/installed-agents.ts';
+import { findInstallCommand } from './beginning/install-command.ts';
 import { findParts } from './beginning/parts.ts';
 import { templateText } from './beginning/templates.ts';
 import { findTestCommand } from './beginning/test-command.ts';
@@ -26,6 +27,8 @@ const COMMITS_MAX = 10_000;
 
 /** Directories of dependencies that git does not have, and that tests need. */
 const DEPENDENCIES = ['node_modules', '.venv'];
+/** Whose tasks have the test command as their check. */
+const RUNS_TESTS = new Set<TemplateName>(['fix-tests', 'plan-build-review', 'parallel-refactor', 'triage']);
 
 export async function initialise(options: Reading<'init'>): Promise<Initialised> {
   const there = WORKFLOW_FILES.find((name) => existsSync(path.join(options.cwd, name)));
@@ -53,7 +56,10 @@ export async function initialise(options: Reading<'init'>): Promise<Initialised>
       'usage',
       'there are no directories here to divide the work by, which parallel-refactor needs: take plan-build-review',
     );
-  const copy = DEPENDENCIES.filter((name) => existsSync(path.join(options.cwd, name)));
+  const known = DEPENDENCIES.filter((name) => existsSync(path.join(options.cwd, name)));
+  const install = RUNS_TESTS.has(template) && isOfNode(check) ? findInstallCommand(options.cwd) : undefined;
+  // A path to copy that is missing fails a task before its agent has cost anything.
+  const copy = install === undefined ? known : ['node_modules', ...known];
   const text = templateText(template, { agent, check, parts, copy });
   const file = WORKFLOW_FILES[0];
   try {
@@ -70,6 +76,7 @@ export async function initialise(options: Reading<'init'>): Promise<Initialised>
     trusted: await trustAll(options.cwd),
     template,
     ...(check !== undefined && { check }),
+    ...(install !== undefined && { install }),
     ...(agent && { agent: agent.runtime }),
     installed: [...new Set(installed.map(({ runtime }) => runtime))],
     ...(await startOf(options.cwd)),
@@ -99,6 +106,10 @@ function chooseAgent(
   const found = installed.find(({ runtime }) => runtime === agent);
   if (found || !takesCommand(agent)) return found ?? { runtime: agent };
   throw new BosunError('usage', `--agent ${agent} needs --command: what to start`);
+}
+
+function isOfNode(check: string | undefined): boolean {
+  return check !== undefined && /^(npm|pnpm|yarn|bun)\b/.test(check);
 }
 
 function firstOf(check: string | undefined): TemplateName {

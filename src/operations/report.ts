@@ -7,7 +7,7 @@ import { Breather } from '../base/breather.ts';
 import type { Event, ValueRef } from '../contract/event.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { RunReport } from '../contract/report.ts';
-import { isOpen } from '../contract/run.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
 import type { Json } from '../contract/workflow.ts';
 import { ReportReader } from '../report/build.ts';
 import { renderHtml } from '../report/html/html.ts';
@@ -38,9 +38,8 @@ export async function reportOf(options: Reading<'report'>): Promise<RunReport> {
   await using journal = await openJournal(options.cwd);
   const run = await findRun(journal, options.run);
   // It is the same as what would be made now, and there is no need to ask git again.
-  const written = options.written && !isOpen(run) ? reportFiles(journal.home.run(run.id)).json : undefined;
-  const text = written && (await readFile(written, 'utf8').catch(() => undefined));
-  if (text) return JSON.parse(text) as RunReport;
+  const written = options.written && (await writtenReport(journal, run));
+  if (written) return written;
   const git = await openEngineGit(await inspectRepository(journal.home.top));
   return await makeReport(journal, git, run.id, options.signal);
 }
@@ -50,12 +49,30 @@ export async function reportPage(options: Reading<'reportPage'>): Promise<{ file
   const report = await reportOf(options);
   const directory = findHome(options.cwd)!.run(report.run.id);
   assertOwnRun(directory);
-  const { html } = reportFiles(directory);
-  if (report.run.endedAtMs === null || !existsSync(html)) {
+  const files = reportFiles(directory);
+  const { html } = files;
+  if (!existsSync(html) || !isOfThisEnd(await readReport(files), report.run.endedAtMs)) {
     await mkdir(directory, { recursive: true });
     await writeWhole(html, renderHtml(report));
   }
   return { file: html };
+}
+
+/** What was written when the run ended; nothing where it is open, or its engine has yet to write of this end. */
+async function writtenReport({ home }: Journal, run: RunView): Promise<RunReport | undefined> {
+  if (isOpen(run)) return undefined;
+  const report = await readReport(reportFiles(home.run(run.id)));
+  return isOfThisEnd(report, run.endedAtMs ?? null) ? report : undefined;
+}
+
+async function readReport({ json }: ReportFiles): Promise<RunReport | undefined> {
+  const text = await readFile(json, 'utf8').catch(() => undefined);
+  return text ? (JSON.parse(text) as RunReport) : undefined;
+}
+
+/** A run that was resumed or retried ends again, and the report of its earlier end is there until then. */
+function isOfThisEnd(report: RunReport | undefined, endedAtMs: number | null): boolean {
+  return endedAtMs !== null && report?.run.endedAtMs === endedAtMs;
 }
 
 /** Writes report.html, report.json and report.txt; the run itself is over by now. */
@@ -66,9 +83,9 @@ export async function writeReport(engine: Engine, id: string): Promise<ReportFil
   const files = reportFiles(directory);
   await Promise.all([
     writeWhole(files.html, renderHtml(report)),
-    writeWhole(files.json, renderJson(report)),
     writeWhole(files.text, renderTextReport(report, { color: false, width: 100 })),
   ]);
+  await writeWhole(files.json, renderJson(report)); // the last one: it says of which end the others are
   return files;
 }
 

@@ -83,6 +83,11 @@ describe('the command line', () => {
       ['exec', '--runtime', 'codx', 'x'],
       '--runtime: expected one of claude-code, opencode, codex, acp, cli, got "codx"',
     ],
+    [
+      ['exec', '--runtime', 'acp', 'x'],
+      '--runtime acp needs --command: what to start, as in --command "gemini',
+    ],
+    [['exec', '--runtime', 'cli', 'x'], '--runtime cli needs --command: what to start'],
     [['diff', '--attempt', '1'], 'name it with --task'],
     [['answer'], 'write: bosun answer [question] <answer>'],
     [['answer', 'a', 'b', 'c'], 'put an answer of several words in quotes'],

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { perform } from '../../src/operations/perform.ts';
 import { openJournal, shownState } from '../../src/run/journal.ts';
 import { BOSUN, bosun, start, startProgram } from '../fixtures/cli.ts';
 import { makeRepository, type TestRepository } from '../fixtures/repository.ts';
@@ -243,6 +244,34 @@ describe('attach', () => {
     expect(stderr).toContain(`attached to run ${id}`);
     expect(stderr).toMatch(/after .*done/);
     expect(stdout).toContain('bosun merge');
+  });
+
+  it('ends with the report of this end, where the run had ended before', async () => {
+    const files = {
+      'bosun.yaml':
+        "name: twice\ntasks: { a: { run: 'sleep 1; echo a > a.txt' }, b: { needs: [a], run: 'true' } }\n",
+    };
+    await using repository = await makeRepository({ files });
+    const id = await detached(repository, 'run');
+    expect((await bosun(repository.path, 'cancel', id)).code).toBe(0);
+    expect((await bosun(repository.path, 'wait', id)).code).toBe(3);
+    const report = path.join(repository.path, `.git/bosun/runs/${id}/report.json`);
+    await expect.poll(() => existsSync(report), { timeout: 10_000 }).toBe(true);
+    const earlier = await readFile(report);
+    const around = { cwd: repository.path, by: { kind: 'person', name: 'anna' } } as const;
+    const { file: page } = await perform('reportPage', { run: id }, around);
+    const earlierPage = await readFile(page);
+    await detached(repository, 'resume', id);
+    const { code, stdout } = await start(repository.path, 'attach').finished;
+    expect(stdout).toContain(`✓ ${id} done`);
+    expect(stdout).toContain('1 file changed');
+    expect(code).toBe(0);
+    // as they are until the engine has written the new ones
+    await writeFile(report, earlier);
+    await writeFile(page, earlierPage);
+    expect((await perform('report', { run: id, written: true }, around)).run.state).toBe('done');
+    await perform('reportPage', { run: id }, around);
+    expect(await readFile(page)).not.toEqual(earlierPage);
   });
 
   it('is ended by Ctrl-C, and the run goes on', async () => {

@@ -17,10 +17,18 @@ tasks:
   write:
     race: 2
     judge: person
-    agent: { runtime: cli, command: 'echo "<b>$BOSUN_TASK</b>" > written.txt; echo done' }
+    agent: { runtime: cli, command: 'echo "<b>$BOSUN_TASK</b>" > written.txt; sh many.sh; echo done' }
     prompt: Write.
 `;
-const shop = openShop({ 'bosun.yaml': FLOW, 'race.yaml': RACE }, { pageDirectory: PAGE_DIRECTORY });
+/** More than is read at once, before a small file whose name and text are not what they seem. */
+const MANY = `
+yes 'a line that is there for nothing but to fill what is read at once of this' | head -90000 > a.txt
+printf 'if user != "a\\342\\200\\256":\\n' > "$(printf 'z\\342\\200\\256gnp.py')"
+`;
+const shop = openShop(
+  { 'bosun.yaml': FLOW, 'race.yaml': RACE, 'many.sh': MANY },
+  { pageDirectory: PAGE_DIRECTORY },
+);
 let browser: Browser;
 let server: TestServer;
 
@@ -50,6 +58,7 @@ it.each([
   expect(await page.getByText('= same base').count()).toBe(1);
   expect(await page.locator('.compare-same dl').innerText()).toMatch(/word\s+"one" → "two"/);
   expect(await page.locator('.compare-face .strip').count()).toBe(2);
+  await page.locator('.compare-sums').getByText('2 files', { exact: true }).first().waitFor();
   await picture(page, `compare-${name}`);
   await expectAccessible(page);
 });
@@ -65,6 +74,11 @@ it('says so where nothing or what is not there was chosen', async () => {
   expect(new URL(page.url()).search).toBe('?a=shop%2Fflow-1&b=shop%2Fflow-2');
   await page.goto(`${server.serving.url}/compare?a=shop/flow-1&b=shop/gone-7`);
   await page.getByText('There is no run gone-7 in shop.').waitFor();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(`${server.serving.url}/compare?a=..%2fruns&b=shop%2f..`);
+  await page.getByText('Which two runs?').waitFor();
+  expect(asked.filter((path) => /^\/api\/(runs|repositories\/shop\/report)/.test(path))).toEqual([]);
 });
 
 it('shows the candidates of a race with their diffs, and takes the choice of a person', async () => {
@@ -77,6 +91,15 @@ it('shows the candidates of a race with their diffs, and takes the choice of a p
   const second = page.locator('.candidate').nth(1);
   await second.getByText('+<b>write.2</b>').waitFor();
   await page.locator('.candidate').nth(0).getByText('+<b>write.1</b>').waitFor();
+  await second.getByText(String.raw`+if user != "a\u{202e}":`).waitFor();
+  const files = await second.locator('.file').allInnerTexts();
+  expect(files.map((file) => file.replaceAll(/\s+/g, ' '))).toEqual([
+    'written.txt new file +1 −0',
+    String.raw`z\u{202e}gnp.py new file +1 −0`,
+    'a.txt new file +90,000 −0',
+  ]);
+  await second.getByText('Not shown in whole: 1 of 3 files').waitFor();
+  expect(await page.locator('.race').innerText()).not.toMatch(/\u202e/);
   await picture(page, 'compare-race');
   await expectAccessible(page);
   await page.keyboard.press('2');

@@ -3,7 +3,7 @@ import { useEffect, type ReactNode } from 'react';
 import type { ShownRun } from '../../src/contract/outputs.ts';
 import type { ServedRepository } from '../../src/contract/serving-schema.ts';
 import { changeQuery } from '../app/router.ts';
-import { ask, repositoryPath } from '../data/api.ts';
+import { ask, isFolded, repositoryPath } from '../data/api.ts';
 import { Page } from '../parts/page.tsx';
 import { useAsked } from '../parts/use-asked.ts';
 import { usePromised } from '../parts/use-promised.ts';
@@ -105,7 +105,7 @@ function keyOf({ repository, run }: Named): string {
 
 function named(text: string | null): Named | undefined {
   const at = text?.indexOf('/') ?? -1;
-  return text === null || at < 1 || at === text.length - 1
-    ? undefined
-    : { repository: text.slice(0, at), run: text.slice(at + 1) };
+  if (text === null || at < 1) return undefined;
+  const [repository, run] = [text.slice(0, at), text.slice(at + 1)];
+  return isFolded(repository) || isFolded(run) ? undefined : { repository, run };
 }

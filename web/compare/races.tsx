@@ -1,21 +1,18 @@
 /** The candidates of each race of a run, side by side, with what each changed; where a person judges, the choice. */
-import { Fragment, useMemo, useState, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { formatDuration } from '../../src/base/units.ts';
 import type { TaskReport } from '../../src/contract/report.ts';
 import type { QuestionView } from '../../src/contract/run.ts';
-import { readPatch } from '../../src/report/patch/patch.ts';
+import { describeUsd } from '../../src/schedule/money/budget-words.ts';
 import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
 import { runHref } from '../app/router.ts';
-import { ask, request, runPath } from '../data/api.ts';
+import { ask, runPath } from '../data/api.ts';
 import { useMay } from '../data/session.ts';
 import { useNotice } from '../parts/notice.tsx';
+import { plain, plainText } from '../parts/plain.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
-import { usePromised } from '../parts/use-promised.ts';
+import { Changed } from './changed.tsx';
 import { workedMs, type Compared } from './compared.tsx';
-
-const LINES_MAX = 500;
-const SIGNS = { hunk: '', added: '+', removed: '−', same: ' ', note: '' };
-const PATCH_CHARS_MAX = 256 * 1024;
 
 export function Races({ of }: { of: Compared }): ReactNode {
   const { report, run, repository } = of;
@@ -57,15 +54,15 @@ function Race({ of, race }: { of: Compared; race: TaskReport }): ReactNode {
   useCommands(commands);
   const none = commands.find(({ label }) => !/\d$/.test(label));
   return (
-    <section className="race" aria-label={`Candidates of ${race.label}`}>
+    <section className="race" aria-label={`Candidates of ${plain(race.label)}`}>
       <h2>
-        <b>{race.label}</b>{' '}
+        <b>{plain(race.label)}</b>{' '}
         <span className="quiet">
           {race.picked === null
             ? question
               ? 'waits for your choice'
               : `${candidates.length} candidates`
-            : `${labelOf(report.tasks, race.picked)} was picked: ${race.message ?? ''}`}
+            : plain(`${labelOf(report.tasks, race.picked)} was picked: ${race.message ?? ''}`)}
         </span>
         {none && <CommandButton command={none} />}
       </h2>
@@ -101,10 +98,6 @@ function Candidate({
 }): ReactNode {
   const { id, label, state, message, output, cost, attempts } = candidate;
   const hasEnded = attempts.some(({ snapshot }) => snapshot !== null);
-  const patch = usePromised(`${id} ${state} ${attempts.length} ${hasEnded}`, () =>
-    patchOf(repository, run, id),
-  );
-  const files = useMemo(() => (patch === undefined ? undefined : readPatch(patch.split('\n'))), [patch]);
   return (
     <article className={isPicked ? 'candidate picked' : 'candidate'}>
       <header>
@@ -113,37 +106,26 @@ function Candidate({
             {signOf(state)}
           </span>{' '}
           <a href={runHref(repository, run, { task: id })}>
-            <b>{label}</b>
+            <b>{plain(label)}</b>
           </a>{' '}
           <span className="quiet">
-            {formatDuration(workedMs(candidate))} · ${cost.usdKnown.toFixed(2)}
+            {formatDuration(workedMs(candidate))} · {describeUsd(cost.usdKnown)}
             {isPicked && ' · picked'}
           </span>
         </p>
         {command && <CommandButton command={command} main />}
       </header>
-      {message !== null && <p className={toneOf(state) === 'bad' ? 'problem' : 'quiet'}>{message}</p>}
-      {typeof output === 'string' && output.trim() !== '' && <p className="said">{output.slice(0, 600)}</p>}
-      <pre tabIndex={0} aria-label={`What ${label} changed`}>
-        {files?.length === 0 && <span className="quiet">changed nothing</span>}
-        {files?.map(({ path, note, added, removed, lines }, n) => (
-          <Fragment key={n}>
-            <span className="file">
-              {path} <i className="quiet">{note}</i> <i className="plus">+{added}</i>{' '}
-              <i className="minus">−{removed}</i>
-            </span>
-            {lines.slice(0, LINES_MAX).map(({ kind, text }, m) => (
-              <span key={m} className={kind}>
-                {SIGNS[kind]}
-                {text}
-              </span>
-            ))}
-            {lines.length > LINES_MAX && (
-              <span className="note">… and {lines.length - LINES_MAX} more lines</span>
-            )}
-          </Fragment>
-        ))}
-      </pre>
+      {message !== null && <p className={toneOf(state) === 'bad' ? 'problem' : 'quiet'}>{plain(message)}</p>}
+      {typeof output === 'string' && output.trim() !== '' && (
+        <p className="said">{plainText(output.slice(0, 600))}</p>
+      )}
+      {hasEnded && (
+        <Changed
+          key={`${state} ${attempts.length}`}
+          of={{ repository, run, task: id, attempt: undefined, outside: false }}
+          label={label}
+        />
+      )}
     </article>
   );
 }
@@ -156,25 +138,12 @@ function commandsOf(
 ): Command[] {
   return (question.choices ?? []).map(({ label }, n) => ({
     id: `choose ${question.id} ${label}`,
-    label: `Choose ${label}`,
+    label: `Choose ${plain(label)}`,
     ...(n < 9 && { keys: String(n + 1) }),
     cli: `bosun answer ${question.id} ${n + 1} --run ${run}`,
     isDisabled,
     run: () => choose(label),
   }));
-}
-
-async function patchOf(repository: string, run: string, task: string): Promise<string> {
-  const { body } = await request(`${runPath(repository, run)}/patch`, { query: { task } });
-  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  while (text.length < PATCH_CHARS_MAX) {
-    const { done, value } = await reader.read();
-    if (done) return text;
-    text += value;
-  }
-  await reader.cancel();
-  return `${text.slice(0, PATCH_CHARS_MAX)}\n… and more: bosun diff ${run} --task ${task}`;
 }
 
 function labelOf(tasks: readonly TaskReport[], id: string): string {

@@ -2,6 +2,8 @@
 import { Fragment, type ReactNode } from 'react';
 import { formatDuration } from '../../src/base/units.ts';
 import type { TaskReport } from '../../src/contract/report.ts';
+import { count } from '../../src/report/words.ts';
+import { describeUsd } from '../../src/schedule/money/budget-words.ts';
 import { runHref } from '../app/router.ts';
 import { Strip } from '../film/strip.tsx';
 import { signOf, toneOf } from '../parts/tone.ts';
@@ -73,8 +75,8 @@ function Face({ of, share }: { of: Compared; share: number }): ReactNode {
       </div>
       <p className="compare-sums">
         <span>{formatDuration(report.run.durationMs)}</span>
-        <span>{dollars(totals.cost.usdKnown)}</span>
-        <span>{totals.changedFiles} files</span>
+        <span>{describeUsd(totals.cost.usdKnown)}</span>
+        <span>{count(totals.changedFiles, 'file')}</span>
         {totals.linesAdded !== null && (
           <span>
             <span className="plus">+{totals.linesAdded}</span>{' '}
@@ -137,8 +139,8 @@ function TaskOfBoth({ a, b }: { a: TaskReport | undefined; b: TaskReport | undef
         <Sign of={b} /> {either.label}
         {(!a || !b) && <span className="quiet"> {a ? 'gone' : 'new'}</span>}
       </th>
-      <Pair a={a && workedMs(a)} b={b && workedMs(b)} show={formatDuration} />
-      <Pair a={a?.cost.usdKnown} b={b?.cost.usdKnown} show={dollars} />
+      <Pair a={a && workOf(a)} b={b && workOf(b)} show={formatDuration} />
+      <Pair a={a?.cost.usdKnown} b={b?.cost.usdKnown} show={describeUsd} />
       <td>{diffOf(a)}</td>
       <td>{diffOf(b)}</td>
       <td>{resultOf(a, b)}</td>
@@ -207,12 +209,13 @@ function taskOf({ report }: Compared, id: string): TaskReport | undefined {
   return report.tasks.find((task) => task.id === id);
 }
 
-function lastedMs({ strip }: Compared): number {
-  return strip.toMs - strip.fromMs;
+/** Undefined for what does no work of its own: a step that asks, a group. */
+function workOf(task: TaskReport): number | undefined {
+  return task.attempts.length === 0 ? undefined : workedMs(task);
 }
 
-function dollars(usd: number): string {
-  return `$${usd.toFixed(2)}`;
+function lastedMs({ strip }: Compared): number {
+  return strip.toMs - strip.fromMs;
 }
 
 function text(value: unknown): string {

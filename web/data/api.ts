@@ -79,11 +79,21 @@ export async function* linesOf({ body }: Response): AsyncGenerator<string[]> {
 }
 
 export function repositoryPath(repository: string): string {
-  return `/api/repositories/${encodeURIComponent(repository)}`;
+  return `/api/repositories/${pathPart(repository)}`;
 }
 
 export function runPath(repository: string, run: string): string {
-  return `${repositoryPath(repository)}/runs/${encodeURIComponent(run)}`;
+  return `${repositoryPath(repository)}/runs/${pathPart(run)}`;
+}
+
+/** One part of an address. Of `.` and `..` a browser would make another address, encoded or not. */
+export function pathPart(name: string): string {
+  if (isFolded(name)) throw new Problem(404, 'not-found', `nothing is called "${name}"`);
+  return encodeURIComponent(name);
+}
+
+export function isFolded(name: string): boolean {
+  return name === '' || name === '.' || name === '..';
 }
 
 async function problemOf(response: Response): Promise<Problem> {

@@ -2,7 +2,7 @@
 import { useState, type ReactNode } from 'react';
 import { ROLES, type Role } from '../../src/contract/role.ts';
 import type { TokenView } from '../../src/contract/serving-schema.ts';
-import { ask } from '../data/api.ts';
+import { ask, pathPart } from '../data/api.ts';
 import { Dialog, DialogEnd } from '../parts/dialog.tsx';
 import { Field } from '../parts/field.tsx';
 import { useNotice } from '../parts/notice.tsx';
@@ -20,7 +20,7 @@ export function Tokens(): ReactNode {
   const revoke = async (name: string): Promise<void> => {
     setRevoking(undefined);
     try {
-      await ask(`/api/tokens/${encodeURIComponent(name)}`, { method: 'DELETE' });
+      await ask(`/api/tokens/${pathPart(name)}`, { method: 'DELETE' });
       notice.good(`${name} is revoked: nobody gets in with it any more`);
     } catch (error) {
       notice.bad(error);

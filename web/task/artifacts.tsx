@@ -6,7 +6,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 import type { Artifacts as Kept } from '../../src/contract/outputs.ts';
 import { spellControls } from '../../src/report/text/plain.ts';
 import { formatBytes } from '../../src/report/words.ts';
-import { ask, request, runPath } from '../data/api.ts';
+import { ask, pathPart, request, runPath } from '../data/api.ts';
 import { placed } from '../data/place.ts';
 import type { RunAt } from '../film/run-at.ts';
 import { pictureIn } from './picture.ts';
@@ -26,7 +26,7 @@ const PICTURE_NAME = /\.(png|jpe?g|gif|webp)$/i;
 export function Artifacts({ at, task, attempt }: ArtifactsProps): ReactNode {
   const [answer, setAnswer] = useState<{ attempt: number; files: Kept['files'] | string }>();
   const found = answer?.attempt === attempt ? answer?.files : undefined;
-  const path = `${runPath(at.repository, at.run.id)}/tasks/${encodeURIComponent(task)}`;
+  const path = `${runPath(at.repository, at.run.id)}/tasks/${pathPart(task)}`;
   useEffect(() => {
     if (attempt === undefined) return undefined;
     const stop = new AbortController();

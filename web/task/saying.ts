@@ -1,7 +1,7 @@
 /** Whether and how something can be said to a task: to its agent that is at work, or to the one of its next attempt. */
 import { useNotice } from '../parts/notice.tsx';
 import { isOpen } from '../../src/contract/run.ts';
-import { ask, runPath } from '../data/api.ts';
+import { ask, pathPart, runPath } from '../data/api.ts';
 import type { RunAt, TaskAt } from '../film/run-at.ts';
 import { shownState } from '../run/views/task-look.ts';
 
@@ -19,7 +19,7 @@ export interface Saying {
 export function useSaying(at: RunAt, task: TaskAt): Saying {
   const notice = useNotice();
   const { facts } = task;
-  const path = `${runPath(at.repository, at.run.id)}/tasks/${encodeURIComponent(facts.id)}`;
+  const path = `${runPath(at.repository, at.run.id)}/tasks/${pathPart(facts.id)}`;
   /** That it went well is seen in its log. */
   const post = async (to: string, body: object): Promise<boolean> => {
     try {

@@ -45,7 +45,7 @@ function hasScript(text: string): boolean {
   }
 }
 
-function packageRunner(has: (name: string) => boolean): string {
+export function packageRunner(has: (name: string) => boolean): string {
   if (has('pnpm-lock.yaml')) return 'pnpm';
   if (has('yarn.lock')) return 'yarn';
   return has('bun.lock') || has('bun.lockb') ? 'bun run' : 'npm';

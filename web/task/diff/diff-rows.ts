@@ -71,7 +71,7 @@ export function diffRows(
       else if (file.lines.length === 0) push({ kind: 'said', file, text: saidOf(file) }, LINE_PX);
       for (const line of file.lines ?? []) {
         const key = keyOf(file, line);
-        const text = shown(line.text);
+        const text = shownLine(line.text);
         const parts = columns === Infinity || text.length <= columns ? [text] : cut(text, columns);
         columnsMax = Math.max(columnsMax, text.length);
         push({ kind: 'line', file, line, key, parts }, LINE_PX * parts.length);
@@ -96,7 +96,8 @@ function saidOf({ added, note }: DiffFile): string {
   return note === '' ? 'Its mode or its name changed, and no line' : note;
 }
 
-function shown(text: string): string {
+/** No longer than a line that anybody reads, with what hides or reorders it spelled out. */
+export function shownLine(text: string): string {
   const cutText = text.length > LINE_CHARS_MAX ? `${text.slice(0, LINE_CHARS_MAX).toWellFormed()}…` : text;
   return /^[\x20-\x7e]*$/.test(cutText) ? cutText : spellControls(cutText.replaceAll('\t', '    '));
 }

@@ -21,7 +21,7 @@ import { useDiff, type DiffFile, type DiffOf } from './use-diff.ts';
 import './diff.css';
 
 export interface DiffViewProps {
-  of: Omit<DiffOf, 'outside'>;
+  of: Omit<DiffOf, 'outside'> & { attempt: number };
   /** What its scope did not allow. */
   left: LeftOut | undefined;
   isWrapped: boolean;

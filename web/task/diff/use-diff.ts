@@ -9,7 +9,8 @@ export interface DiffOf {
   repository: string;
   run: string;
   task: string;
-  attempt: number;
+  /** Undefined for the last one. */
+  attempt: number | undefined;
   /** What its scope did not allow. */
   outside: boolean;
 }

@@ -2,7 +2,7 @@
 import { BosunError } from '../../../contract/errors.ts';
 import type { Recorded } from '../../../contract/event.ts';
 import type { InputOf, OutputOf } from '../../../contract/operations.ts';
-import { RUNTIMES } from '../../../contract/runtimes.ts';
+import { RUNTIMES, takesCommand } from '../../../contract/runtimes.ts';
 import { runtimeHint } from '../../../definition/check/runtime-hint.ts';
 import { ask, inputOf } from '../ask.ts';
 import type { LiveRun } from '../../../operations/run.ts';
@@ -91,7 +91,13 @@ function wordsOf(typed: Typed): Pick<InputOf<'exec'>, 'prompt' | 'argv'> {
       'usage',
       `--runtime: expected one of ${RUNTIMES.join(', ')}, got "${runtime}"${runtimeHint(runtime, RUNTIMES)}`,
     );
-  if (runtime !== undefined || optionText(typed, 'command') !== undefined) return { prompt: words };
+  const command = optionText(typed, 'command');
+  if (RUNTIMES.some((name) => name === runtime && takesCommand(name)) && command === undefined)
+    throw new BosunError(
+      'usage',
+      `--runtime ${runtime} needs --command: what to start, as in ${runtime === 'acp' ? '--command "gemini --acp"; bosun doctor lists the agents that are installed' : '--command "sh agent.sh"'}`,
+    );
+  if (runtime !== undefined || command !== undefined) return { prompt: words };
   if (hasDashes) {
     for (const name of ['model', 'attempts'])
       if (typed.options[name] !== undefined)

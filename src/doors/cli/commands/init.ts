@@ -23,6 +23,8 @@ export async function run(typed: Typed): Promise<number> {
     writeError(
       'this repository has only your commits, so its workflows are trusted until it gets a remote; to be asked: bosun trust --remove\n',
     );
+  if (done.install !== undefined)
+    writeError(`the tests need node_modules, which is not here yet; before the first run: ${done.install}\n`);
   if (done.lacks !== undefined) writeError(`${LACKS[done.lacks]}\n`);
   for (const line of hints(done)) writeError(`${line}\n`);
   return 0;
