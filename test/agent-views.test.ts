@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Event, Recorded } from '../src/contract/event.ts';
 import { describeUnit } from '../src/schedule/money/budget-words.ts';
+import { QueuedMessage } from '../src/doors/cli/live/queued-message.ts';
 import { EventLines } from '../src/report/lines/event-lines.ts';
 import { renderFrame } from '../src/doors/cli/live/frame.ts';
 import { LiveModel } from '../src/doors/cli/live/model.ts';
@@ -102,6 +103,29 @@ describe('the lines of a run', () => {
     expect(lines.match(/goes on with codex/g)).toHaveLength(1);
     expect(lines).toContain('started (attempt 3, remembers what it did)');
     expect(lines).toMatch(/person says: use\n +tabs/);
+  });
+
+  it('say whether what a person said was read, or that the task ended first', () => {
+    const say = (text: string): Event => ({ type: 'task.steered', task: 'write', text, by: 'person' });
+    const read: Event = { type: 'attempt.steered', task: 'write', attempt: 1, steers: [1] };
+    const end: Event = { type: 'task.finished', task: 'write', outcome: { kind: 'done' } };
+    expect(linesOf(atWork().add(say('a'), read, end).events)).toMatch(/write +read the message\n.* done\n$/);
+    const unread = linesOf(atWork().add(say('a'), read, say('b'), end).events);
+    expect(unread).toMatch(/ done\n.*write +1 message not read: the task ended first\n$/);
+  });
+
+  it('are followed by what the live view says of a message that was typed in it', () => {
+    const message = new QueuedMessage();
+    const events = (...types: ('attempt.steered' | 'task.finished')[]): Recorded[] =>
+      types.flatMap((type) =>
+        ['other', 'write'].map((task) => ({ event: { type, task } }) as unknown as Recorded),
+      );
+    expect(message.queue('write', 'Write')).toBe('message queued for Write');
+    expect(message.seen(events('attempt.steered').slice(0, 1))).toBeUndefined();
+    expect(message.seen(events('attempt.steered'))).toBe('Write read the message');
+    expect(message.seen(events('task.finished'))).toBe('Write ended before it read the message');
+    message.forget();
+    expect(message.seen(events('attempt.steered', 'task.finished'))).toBeUndefined();
   });
 
   it('do not take the cost since a run was resumed for all of it', () => {

@@ -171,3 +171,24 @@ function generator(seed: number): () => number {
     return state / 2 ** 32;
   };
 }
+
+describe('a client of a newer protocol', () => {
+  it('is offered the newest version that there is here, in the words of either era', async () => {
+    using wire = new Wire('/nowhere');
+    const newer = '2099-01-01';
+    const clientInfo = { name: 'f', version: '1' };
+    const params = { protocolVersion: newer, capabilities: {}, clientInfo };
+    expect(await wire.ask({ method: 'initialize', params })).toMatchObject({
+      result: { protocolVersion: '2025-11-25' },
+    });
+    using other = new Wire('/nowhere');
+    const meta = {
+      [PROTOCOL_VERSION_META_KEY]: newer,
+      [CLIENT_INFO_META_KEY]: clientInfo,
+      [CLIENT_CAPABILITIES_META_KEY]: {},
+    };
+    expect(await other.ask({ method: 'tools/list', params: { _meta: meta } })).toMatchObject({
+      error: { code: -32_022, data: { supported: ['2026-07-28'], requested: newer } },
+    });
+  });
+});

@@ -434,6 +434,14 @@ describe('bosun check', () => {
     );
   });
 
+  test('names those who may write every file, where others own some', async () => {
+    const tasks =
+      '  a: { agent: dev, prompt: x }\n  b: { agent: free, prompt: x }\n  c: { run: x }\n  d: { run: x, workspace: none }\n  e: { run: x, scope: { write: [] } }\n';
+    expect((await check(AGENTS + tasks)).split('files:\n')[1]).toBe(
+      '  src/**    a (dev)\n  test/**   a (dev)\n  any file  b (free), c (run)\n',
+    );
+  });
+
   test('shows no files where no task declares a write scope', async () => {
     expect(await check(`${AGENTS}  a: { agent: free, prompt: x }\n`)).not.toContain('files:');
   });

@@ -203,9 +203,10 @@ it(
     await picture(page, 'merge');
     await expectAccessible(page);
     expect(await repository.git('rev-parse', 'HEAD')).toBe(before);
+    await dialog.locator('button:focus', { hasText: 'Merge into main' }).waitFor();
     await dialog.getByLabel('Squash').check();
     await dialog.getByText('one commit', { exact: false }).first().waitFor();
-    await dialog.getByRole('button', { name: 'Merge into main' }).click();
+    await page.keyboard.press('Enter');
     await page.getByText('main is squashed').waitFor();
     expect(readFileSync(path.join(repository.path, 'shared.txt'), 'utf8')).toBe('theirs\n');
 

@@ -78,7 +78,7 @@ it('says so where nothing or what is not there was chosen', async () => {
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.goto(`${server.serving.url}/compare?a=..%2fruns&b=shop%2f..`);
   await page.getByText('Which two runs?').waitFor();
-  expect(asked.filter((path) => /^\/api\/(runs|repositories\/shop\/report)/.test(path))).toEqual([]);
+  expect(asked.filter((path) => /\/api\/(runs|repositories\/shop\/report)/.test(path))).toEqual([]);
 });
 
 it('shows the candidates of a race with their diffs, and takes the choice of a person', async () => {
@@ -92,6 +92,7 @@ it('shows the candidates of a race with their diffs, and takes the choice of a p
   await second.getByText('+<b>write.2</b>').waitFor();
   await page.locator('.candidate').nth(0).getByText('+<b>write.1</b>').waitFor();
   await second.getByText(String.raw`+if user != "a\u{202e}":`).waitFor();
+  await second.getByText('… and more, of 90,000 changed lines').waitFor(); // the last to come
   const files = await second.locator('.file').allInnerTexts();
   expect(files.map((file) => file.replaceAll(/\s+/g, ' '))).toEqual([
     'written.txt new file +1 −0',

@@ -1,4 +1,6 @@
 /** The form that starts a run, in a browser with a real engine behind it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { perform } from '../../src/operations/perform.ts';
@@ -94,7 +96,7 @@ it('says where a workflow is wrong, with line and column', async () => {
 });
 
 it('asks whether what reaches beyond the repository is trusted, whoever may say so', async () => {
-  const { server } = await shop;
+  const { server, repository } = await shop;
   const before = process.env.BOSUN_TRUST;
   process.env.BOSUN_TRUST = '0';
   try {
@@ -106,6 +108,15 @@ it('asks whether what reaches beyond the repository is trusted, whoever may say 
     await picture(page, 'new-trust');
     await page.getByLabel('Yes, for this run.').check();
     expect(await page.getByText('bosun run ci/reaching.yaml --trust').count()).toBe(1);
+    const file = path.join(repository.path, 'ci/reaching.yaml');
+    const shown = readFileSync(file, 'utf8');
+    writeFileSync(file, shown.replace('"true" }]', '"id" }]'));
+    await start.click();
+    await page.getByText('asks for more than you were shown: run the hook id').waitFor();
+    expect(await start.isDisabled(), 'the tick was for another list').toBe(true);
+    writeFileSync(file, shown);
+    await page.reload();
+    await page.getByLabel('Yes, for this run.').check();
     await start.click();
     await page.waitForURL(/\/r\/shop\/reaching-1$/);
 

@@ -2,7 +2,15 @@
  * What can be done here and now. Each is told once, by the view that can do it; its key, its button, the palette (⌘K) and
  * the list of keys (?) all come of that. A button that is pressed and a key that is struck are the same.
  */
-import { createContext, useContext, useEffect, useRef, useSyncExternalStore, type ReactNode } from 'react';
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useSyncExternalStore,
+  type ReactNode,
+} from 'react';
 
 export interface Command {
   id: string;
@@ -41,7 +49,8 @@ export function useCommands(commands: Command[]): void {
       changed();
     };
   }, [isInDialog]);
-  useEffect(() => {
+  // Before anybody can strike the next key.
+  useLayoutEffect(() => {
     const looksSame = isSame(kept.current, commands);
     kept.current.splice(0, Infinity, ...commands);
     if (!looksSame) changed();

@@ -65,7 +65,7 @@ function Lines({ file, room, isRead }: { file: DiffFile; room: number; isRead: b
           {shownLine(text)}
         </span>
       ))}
-      {left > 0 && <span className="note">… and {count(left, 'more line')}</span>}
+      {left > 0 && <span className="note">… and more, of {count(sizeOf(file), 'changed line')}</span>}
       {!lines && isRead && (
         <span className="note">
           {problem === undefined

@@ -1,4 +1,4 @@
-/** Where a film has its marks of time. */
+/** Where a film has its marks of time; near its end none has words, since `end` or `now` stands there. */
 
 const STEPS_S = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400, 172_800, 604_800,
@@ -10,7 +10,11 @@ export function ticksOf(durationMs: number, widthPx: number): { ms: number; labe
   const stepS =
     STEPS_S.find((step) => durationMs / (step * 1000) <= most) ?? Math.ceil(durationMs / 1000 / most);
   const count = Math.floor(durationMs / (stepS * 1000)) + 1;
-  return Array.from({ length: count }, (_, n) => ({ ms: n * stepS * 1000, label: labelOf(n * stepS) }));
+  return Array.from({ length: count }, (_, n) => {
+    const ms = n * stepS * 1000;
+    const isAtEnd = n > 0 && (1 - ms / durationMs) * widthPx < TICK_PX_MIN;
+    return { ms, label: isAtEnd ? '' : labelOf(n * stepS) };
+  });
 }
 
 function labelOf(s: number): string {

@@ -28,7 +28,7 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
   const [typed, setTyped] = useState(() => typedAtFirst(workflow, typedBefore.get(place) ?? {}));
   const [usd, setUsd] = useState(workflow.budget?.usd === undefined ? '' : String(workflow.budget.usd));
   const [isDirty, setDirty] = useState(false);
-  const [isTrusted, setTrusted] = useState(false);
+  const [trusted, setTrusted] = useState<string>();
   const [problems, setProblems] = useState<Record<string, string | undefined>>({});
   const [trouble, setTrouble] = useState<string>();
   const form = useRef<HTMLFormElement>(null);
@@ -39,6 +39,8 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
   const usdGiven = usd.trim() !== '' && Number(usd) !== workflow.budget?.usd ? Number(usd) : undefined;
   const usdWrong = usd.trim() !== '' && !(Number(usd) > 0) ? 'This must be a number above 0.' : undefined;
   const isReaching = fresh.length > 0;
+  // Whoever ticked it agreed to this list, and to no other.
+  const isTrusted = trusted === fresh.join('\n') && fresh.length <= SHOWN_MAX;
   const begin = async (): Promise<void> => {
     setTrouble(undefined);
     const all = { ...wrong, ...(usdWrong !== undefined && { '(budget)': usdWrong }) };
@@ -49,7 +51,7 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
       ...(Object.keys(values).length > 0 && { inputs: values }),
       ...(usdGiven !== undefined && { usd: usdGiven }),
       ...(isDirty && { dirty: true }),
-      ...(isReaching && isTrusted && { trust: true }),
+      ...(isReaching && isTrusted && { trust: true, agreed: fresh }),
     });
     if (!problem) return undefined;
     if (problem.code === 'not-trusted' || problem.code === 'invalid-workflow') checkAgain();
@@ -137,7 +139,13 @@ export function WorkflowForm({ repository, checked, checkAgain }: WorkflowFormPr
         </p>
       ))}
       {isReaching && (
-        <Reach file={file} fresh={fresh} isAdmin={isAdmin} isTrusted={isTrusted} trust={setTrusted} />
+        <Reach
+          file={file}
+          fresh={fresh}
+          isAdmin={isAdmin}
+          isTrusted={isTrusted}
+          trust={(isOn) => setTrusted(isOn ? fresh.join('\n') : undefined)}
+        />
       )}
       <Prospect repository={repository} workflow={workflow} />
       {trouble !== undefined && (

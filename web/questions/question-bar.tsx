@@ -118,7 +118,7 @@ function Bar({ at, question, others, show }: BarProps): ReactNode {
             <Why question={question} />
           </span>
         )}{' '}
-        {isOpen && <Deadline question={question} nowMs={nowMs} />}
+        {isOpen && <Deadline question={question} nowMs={nowMs} before="else " />}
         {answering && <Answered answering={answering} />}
         {isLive && !isStill && !answering && <span className="quiet">No longer asked.</span>}
         {!isLive && <span className="quiet">asked at this moment</span>}

@@ -115,12 +115,12 @@ function Spent({ budget }: { budget: NonNullable<QuestionView['budget']> }): Rea
   );
 }
 
-/** "asked 2 min ago · no, in 7m48s" */
+/** "asked 2 min ago · else no in 7m48s" */
 export function When({ question, nowMs }: { question: QuestionView; nowMs: number }): ReactNode {
   return (
     <>
       asked {ago(nowMs - question.askedAtMs)}
-      <Deadline question={question} nowMs={nowMs} before=" · " />
+      <Deadline question={question} nowMs={nowMs} before=" · else " />
     </>
   );
 }
@@ -141,7 +141,7 @@ export function Deadline({
     <>
       {before}
       <time>
-        {plain(sayAnswer({ answer: question.default }), 60)}, in {left(leftMs)}
+        {plain(sayAnswer({ answer: question.default }), 60)} in {left(leftMs)}
         {pausedSinceMs !== undefined && ', paused'}
       </time>
     </>

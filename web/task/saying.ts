@@ -48,7 +48,8 @@ function modeOf(at: RunAt, { facts, view }: TaskAt): Pick<Saying, 'mode' | 'why'
     case 'skipped':
       return { mode: 'retry', why: isOpen(at) ? 'It can be tried again once the run has ended.' : '' };
     case 'done':
-      return none('It is done, and its work is on the branch.');
+      if (facts.kind === 'work' && view.changedCount === 0) return none('It is done, and changed no file.');
+      return none(view.changedCount ? 'It is done, and its work is on the branch.' : 'It is done.');
     case 'waiting':
     case 'ready':
     case 'delayed':

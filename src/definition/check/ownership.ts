@@ -15,6 +15,8 @@ import { GlobIndex } from './glob-index.ts';
 import type { Path, Problem } from '../source/problem.ts';
 
 const OWNERS_MAX = 20_000;
+/** A line has room for some. */
+const UNBOUND_MAX = 100;
 const OVERLAPS_MAX = 100;
 const COMPARISONS_MAX = 500_000;
 
@@ -26,6 +28,8 @@ export interface Owner {
   agent: string;
   shared: boolean;
 }
+
+export type Unbound = Pick<Owner, 'task' | 'agent'>;
 
 interface Overlap {
   a: string;
@@ -49,6 +53,13 @@ export function ownership(workflow: Workflow, graph: Graph = checkGraph(workflow
   const owners: Owner[] = [];
   listOwners(workflow, '', owners);
   return { owners, ...findOverlaps(groupByScope(workflow), depthsOf(workflow.tasks), graph) };
+}
+
+/** Who may write every file, since no scope says which: they own none. The first of them. */
+export function unboundOf(workflow: Workflow): Unbound[] {
+  const found: Unbound[] = [];
+  listUnbound(workflow, '', found);
+  return found;
 }
 
 export function checkOwnership(workflow: Workflow, graph: Graph): Problem[] {
@@ -106,23 +117,26 @@ interface Scoped {
 /** Those who do a task and own something, in the order of their work; item by item where each has its own scope. */
 function scopedAgents(workflow: Workflow, name: string, task: Task): Scoped[] {
   const items = task['for-each'];
-  if (!Array.isArray(items) || !hasTemplate(task)) return agentsOf(workflow, name, task);
+  if (!Array.isArray(items) || !hasTemplate(task)) return agentsOf(workflow, name, task).filter(isOwner);
   const names = itemNames(name, items);
   return items.flatMap((value, item) => {
     const scope = scopeOfItem(task, value, item);
     if (scope === undefined) return []; // told of elsewhere
-    const found = agentsOf(workflow, name, { ...task, scope });
+    const found = agentsOf(workflow, name, { ...task, scope }).filter(isOwner);
     return found.map((scoped) => ({ ...scoped, item, task: names[item]! }));
   });
 }
 
+function isOwner({ scope: { write, shared = [] } }: Scoped): boolean {
+  return write !== undefined && write.length + shared.length > 0;
+}
+
+/** All who do a task. */
 function agentsOf(workflow: Workflow, name: string, task: Task): Scoped[] {
   const found: Scoped[] = [];
   const at = ['tasks', name];
   const add = (agent: Agent | undefined, called: string, path: Path): void => {
     const scope = effectiveScope(task, agent);
-    const { write, shared = [] } = scope;
-    if (write === undefined || write.length + shared.length === 0) return;
     const isOwn = task.scope?.write !== undefined || task.scope?.shared !== undefined;
     found.push({ agent: called, task: name, scope, path: isOwn ? [...at, 'scope'] : path });
   };
@@ -152,6 +166,17 @@ function listOwners(workflow: Workflow, within: string, owners: Owner[]): void {
     }
     const nested = nestedOf(workflow, task);
     if (nested) listOwners(nested, `${within}${name}/`, owners);
+  }
+}
+
+function listUnbound(workflow: Workflow, within: string, found: Unbound[]): void {
+  for (const [name, task] of Object.entries(workflow.tasks)) {
+    if (found.length >= UNBOUND_MAX) return;
+    const isCollected = (task.workspace ?? workflow.workspace) !== 'none';
+    for (const { agent, scope } of isCollected ? agentsOf(workflow, name, task) : [])
+      if (scope.write === undefined) found.push({ task: `${within}${name}`, agent });
+    const nested = nestedOf(workflow, task);
+    if (nested) listUnbound(nested, `${within}${name}/`, found);
   }
 }
 

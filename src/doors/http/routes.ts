@@ -31,6 +31,8 @@ export interface HttpRoute {
   about: string;
 }
 
+/** What was shown of what a workflow asks for beyond its repository: `trust` covers nothing else. */
+const AGREED = { type: 'array', items: { type: 'string', maxLength: 64 * 1024 }, maxItems: 1000 } as const;
 const REPOSITORY = '/api/repositories/{repository}';
 const RUN = `${REPOSITORY}/runs/{run}`;
 const RUNTIME = '/api/agent-runtime';
@@ -94,7 +96,7 @@ export const ROUTES: readonly HttpRoute[] = [
     path: `${REPOSITORY}/runs`,
     operation: 'queue',
     starts: 'file',
-    also: { file: PATH },
+    also: { file: PATH, agreed: AGREED },
     without: ['workflow', 'source', 'key', 'fingerprint'],
     adminFields: BEYOND,
     status: 202,

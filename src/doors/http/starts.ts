@@ -4,17 +4,21 @@ import { isModule } from '../../definition/load.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Role } from '../../contract/role.ts';
 import { perform } from '../../operations/perform.ts';
+import { showAsked } from '../../operations/trust.ts';
 import { findRun, openJournal } from '../../run/journal.ts';
 import { RunQueues } from '../../run/run-queue.ts';
 import { jsonReply, type Reply } from './call.ts';
 import type { Access } from './access.ts';
 import type { HttpContext } from './door.ts';
 import { HttpProblem } from './problem.ts';
+import { spellControls } from '../../report/text/plain.ts';
 import type { RequestOnce } from './request-once.ts';
 import type { HttpRoute } from './routes.ts';
 import { RunStarter } from './run-starter.ts';
 
 type Input = Record<string, unknown>;
+
+const MORE_SHOWN_MAX = 10;
 
 export class Starts implements AsyncDisposable {
   readonly #queues = new RunQueues();
@@ -51,10 +55,16 @@ export class Starts implements AsyncDisposable {
     await this.#queues[Symbol.asyncDispose]();
   }
 
-  async #startFile({ file, trust, ...input }: Input, around: HttpContext): Promise<unknown> {
+  async #startFile({ file, trust, agreed, ...input }: Input, around: HttpContext): Promise<unknown> {
     const named = file === undefined ? {} : { file: fileWithin(file as string) };
     const given = trust === undefined ? {} : { trust: trust === true };
-    const { workflow, file: source, warnings } = await perform('check', { ...named, ...given }, around);
+    const {
+      workflow,
+      file: source,
+      warnings,
+      fresh,
+    } = await perform('check', { ...named, ...given }, around);
+    if (trust === true && agreed !== undefined) requireAgreed(source, fresh, agreed as string[]);
     const queued = await perform(
       'queue',
       { ...input, ...given, workflow, source },
@@ -77,6 +87,17 @@ export class Starts implements AsyncDisposable {
     this.#starter.wake(around.cwd);
     return queued;
   }
+}
+
+/** The file may have changed since somebody was shown what it asks for. */
+function requireAgreed(source: string, fresh: readonly string[], agreed: readonly string[]): void {
+  const more = fresh.filter((each) => !agreed.includes(each));
+  if (more.length === 0) return;
+  const shown = showAsked(more.slice(0, MORE_SHOWN_MAX)).join('; ');
+  throw new BosunError(
+    'not-trusted',
+    `nothing was started: ${spellControls(source)} asks for more than you were shown: ${shown}`,
+  );
 }
 
 /** Over HTTP only files of the repository are meant, and none of them is run as code of this process. */

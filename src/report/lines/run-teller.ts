@@ -77,6 +77,8 @@ export class RunTeller {
   readonly #expansions = new Map<string, string[]>();
   /** Tasks whose agents say what they say in a protocol: what their programs log is not their words. */
   readonly #speakers = new Set<string>();
+  /** How many messages of people the agents of a task have not read. */
+  readonly #unread = new Map<string, number>();
   /** What the run had no money for. */
   #short: BudgetMark | undefined;
 
@@ -123,7 +125,8 @@ export class RunTeller {
       return this.#options.withOutput ? [{ text: `progress: ${tellProgress(event)}`, color: 'quiet' }] : [];
     if (event.type === 'attempt.agent') return this.#options.withOutput ? tellAgent(event.event) : [];
     const told = this.#describe(event, run);
-    return told ? [told] : [];
+    const unread = event.type === 'task.finished' ? this.#leftUnread(event.task) : undefined;
+    return [told, unread].filter((line) => line !== undefined);
   }
 
   #spend(event: EventOf<'model.used'>): undefined {
@@ -294,8 +297,12 @@ export class RunTeller {
       case 'model.waiting':
       case 'budget.warned':
       case 'budget.set':
-      case 'task.steered':
         return tellNotice(event);
+      case 'task.steered':
+        this.#unread.set(event.task, (this.#unread.get(event.task) ?? 0) + 1);
+        return tellNotice(event);
+      case 'attempt.steered':
+        return this.#read(event);
       case 'model.used':
         return this.#spend(event);
       case 'attempt.asked':
@@ -327,6 +334,20 @@ export class RunTeller {
       default:
         return undefined;
     }
+  }
+
+  #read({ task, steers }: EventOf<'attempt.steered'>): AgentLine {
+    this.#unread.set(task, (this.#unread.get(task) ?? 0) - steers.length);
+    const what = steers.length === 1 ? 'the message' : `${steers.length} messages`;
+    return { text: `read ${what}`, color: 'quiet' };
+  }
+
+  /** What was said before the events that are told may have been read among them. */
+  #leftUnread(task: string): AgentLine | undefined {
+    const unread = this.#unread.get(task) ?? 0;
+    this.#unread.delete(task);
+    if (unread <= 0) return undefined;
+    return { text: `${count(unread, 'message')} not read: the task ended first`, color: 'ask' };
   }
 
   #retry({ task, attempt, delayMs }: EventOf<'task.delayed'>): string {

@@ -100,33 +100,45 @@ function Here({ at, onClose }: { at: RunAt; onClose(): void }): ReactNode {
       <Landed at={at} onClose={onClose} />
       {preview && <Preview preview={preview} />}
       {problem && <Refusal problem={problem} />}
-      {mayMerge && (
-        <label className="check">
-          <input type="checkbox" checked={squash} onChange={({ target }) => setSquash(target.checked)} />{' '}
-          Squash: one commit with all of it
-        </label>
-      )}
       {(mayMerge || preview?.kind === 'conflict') && (
-        <DialogEnd>
-          <code className="cmd">{`bosun merge ${run.id}${squash ? ' --squash' : ''}`}</code>
-          <CommandButton command={{ id: 'close', label: 'Close', keys: 'Escape', run: onClose }} />
-          <button
-            className="act main"
-            autoFocus
-            disabled={!mayMerge || preview?.blocked !== undefined || merge.isAtWork}
-            onClick={merge.act}
-          >
-            {merge.isAtWork
-              ? preview?.check === undefined
-                ? 'Merging…'
-                : 'Checking…'
-              : `Merge into ${plain(preview?.branch ?? 'HEAD', 40)}`}{' '}
-            <Keys keys="Enter" />
-          </button>
-        </DialogEnd>
+        <form
+          className="merge-end"
+          onSubmit={(event) => {
+            event.preventDefault();
+            merge.act();
+          }}
+        >
+          {mayMerge && (
+            <label className="check">
+              <input type="checkbox" checked={squash} onChange={({ target }) => setSquash(target.checked)} />{' '}
+              Squash: one commit with all of it
+            </label>
+          )}
+          <DialogEnd>
+            <code className="cmd">{`bosun merge ${run.id}${squash ? ' --squash' : ''}`}</code>
+            <CommandButton command={{ id: 'close', label: 'Close', keys: 'Escape', run: onClose }} />
+            <button
+              className="act main"
+              ref={focusOn}
+              disabled={!mayMerge || preview?.blocked !== undefined || merge.isAtWork}
+            >
+              {merge.isAtWork
+                ? preview?.check === undefined
+                  ? 'Merging…'
+                  : 'Checking…'
+                : `Merge into ${plain(preview?.branch ?? 'HEAD', 40)}`}{' '}
+              <Keys keys="Enter" />
+            </button>
+          </DialogEnd>
+        </form>
       )}
     </>
   );
+}
+
+/** As it comes, which is after the dialog has opened: Enter is what it says. */
+function focusOn(button: HTMLElement | null): void {
+  button?.focus();
 }
 
 /** The last merge of it, and the way back. */

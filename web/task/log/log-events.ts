@@ -1,8 +1,10 @@
 /** Puts the events of a task into its log, each as what people would call it. */
+import { isSomebody } from '../../../src/contract/actor.ts';
 import type { EventOf, Recorded } from '../../../src/contract/event.ts';
 import { agentLine, withinWorkspace } from '../../../src/schedule/views/agent-line.ts';
-import { count, saidBy } from '../../../src/report/words.ts';
+import { saidBy } from '../../../src/report/words.ts';
 import type { RunAt } from '../../film/run-at.ts';
+import { endOf } from '../../run/views/journal/attempt-end.ts';
 import { journalRows } from '../../run/views/journal/journal-rows.ts';
 import type { Item, LogItems, ToolItem } from './log-items.ts';
 
@@ -63,17 +65,20 @@ export class LogEvents {
         }
         return undefined;
       case 'question.answered': {
+        if (!isSomebody(event.by)) return this.#tell(at, index, common);
         const text = `answered ${event.answer ?? 'nothing'} ${saidBy(event.by)}${event.note ? `: ${event.note}` : ''}`;
         return this.#items.add({ ...common, kind: 'note', text, tone: 'ask' });
       }
       case 'question.asked':
         return this.#items.add({ ...common, kind: 'mark', text: `Asks: ${event.text}`, tone: 'ask' });
-      default: {
-        const { isTold, text, tone } = journalRows(at)[index]!;
-        if (isTold) this.#items.add({ ...common, kind: 'note', text, tone });
-        return undefined;
-      }
+      default:
+        return this.#tell(at, index, common);
     }
+  }
+
+  #tell(at: Pick<RunAt, 'events'>, index: number, common: Pick<Item, 'seq' | 'atMs' | 'attempt'>): void {
+    const { isTold, text, tone } = journalRows(at)[index]!;
+    if (isTold) this.#items.add({ ...common, kind: 'note', text, tone });
   }
 
   #started(common: Pick<Item, 'seq' | 'atMs' | 'attempt'>, event: EventOf<'attempt.started'>): void {
@@ -120,32 +125,3 @@ export class LogEvents {
     }
   }
 }
-
-function endOf({ outcome, collected }: EventOf<'attempt.finished'>): { text: string; tone: string } {
-  switch (outcome.kind) {
-    case 'done': {
-      const { changedCount = 0, outside } = collected ?? {};
-      const left = outside ? `, ${outside.count} outside its scope` : '';
-      return { text: `Done · ${count(changedCount, 'file')} changed${left}`, tone: 'good' };
-    }
-    case 'failed': {
-      const [message = ''] = outcome.message.split('\n');
-      const what = WHAT_FAILED[outcome.reason] ?? 'Failed';
-      if (message.startsWith('the check ')) return { text: `T${message.slice(1)}`, tone: 'bad' };
-      return { text: message === '' ? what : `${what} · ${message}`, tone: 'bad' };
-    }
-    case 'cancelled':
-      return { text: 'Cancelled; its work is kept', tone: 'still' };
-    default:
-      return { text: outcome.because ?? 'Ended with its engine; it counts for nothing', tone: 'still' };
-  }
-}
-
-const WHAT_FAILED: Record<string, string> = {
-  check: 'Check failed',
-  timeout: 'Out of time',
-  limit: 'Past a limit',
-  output: 'Wrong output',
-  conflict: 'Conflict',
-  setup: 'No workspace',
-};

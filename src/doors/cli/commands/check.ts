@@ -1,6 +1,7 @@
 /** `bosun check` */
 import { BosunError } from '../../../contract/errors.ts';
 import type { Checked } from '../../../operations/check.ts';
+import { unboundOf, type Unbound } from '../../../definition/check/ownership.ts';
 import { describeForecast } from '../../../report/forecast-words.ts';
 import { showAsked } from '../../../operations/trust.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
@@ -56,14 +57,21 @@ export function tellWorkflow(
   ];
   writeOut(`${paint('good', lead)}: ${facts.join(', ')} (${workflow.name}, ${file})\n`);
   for (const line of renderTree(workflow, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
-  for (const line of renderOwners(owners, paint, columnsOfStream(process.stdout))) writeOut(`${line}\n`);
+  const free = owners.length > 0 ? unboundOf(workflow) : [];
+  for (const line of renderOwners(owners, free, paint, columnsOfStream(process.stdout)))
+    writeOut(`${line}\n`);
   if (asks.length > 0) writeOut('asks for more than this repository:\n');
   for (const line of showAsked(asks)) writeOut(`  ${line}\n`);
   for (const warning of [...warnings, ...ignored]) say(warning, 'warning');
 }
 
-/** Path pattern → the tasks that own it. */
-function renderOwners(owners: Checked['owners'], paint: Paint, columns: number): string[] {
+/** Path pattern → the tasks that own it, and those that are held to no pattern. */
+function renderOwners(
+  owners: Checked['owners'],
+  free: readonly Unbound[],
+  paint: Paint,
+  columns: number,
+): string[] {
   if (owners.length === 0) return [];
   const tasks = new Map<string, Set<string>>();
   for (const { pattern, task, agent, shared } of owners) {
@@ -72,11 +80,13 @@ function renderOwners(owners: Checked['owners'], paint: Paint, columns: number):
   }
   const rows = [...tasks].map(([pattern, names]) => [spellControls(pattern), [...names].join(', ')] as const);
   const shown = rows.slice(0, OWNED_LINES_MAX);
+  if (free.length > 0)
+    shown.push(['any file', free.map(({ task, agent }) => `${task} (${agent})`).join(', ')]);
   const width = Math.min(PATTERN_COLUMNS_MAX, Math.max(...shown.map(([pattern]) => columnsOf(pattern))));
   const lines = shown.map(([pattern, names]) => {
     const rest = fitColumns(names, Math.max(10, columns - width - 4));
     return `  ${padColumns(fitColumns(pattern, width), width)}  ${paint('quiet', rest)}`;
   });
-  const left = rows.length - shown.length;
+  const left = rows.length - OWNED_LINES_MAX;
   return ['files:', ...lines, ...(left > 0 ? [`  … and ${formatCount(left)} more`] : [])];
 }

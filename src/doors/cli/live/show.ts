@@ -31,7 +31,7 @@ export class LiveShow implements Show {
 
   seen(events: Recorded[]): void {
     this.#model.see(events);
-    this.#view?.changed();
+    this.#view?.seen(events);
   }
 
   say(text: string): void {

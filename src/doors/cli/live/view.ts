@@ -1,5 +1,6 @@
 /** Draws the live view on stderr and reads its keys. What it shows is frame.ts's, what it knows model.ts's. */
 import { BosunError } from '../../../contract/errors.ts';
+import type { Recorded } from '../../../contract/event.ts';
 import { isYesNo } from '../../../contract/question.ts';
 import { fitColumns } from '../../../report/text/columns.ts';
 import { spellControls } from '../../../report/text/plain.ts';
@@ -9,6 +10,7 @@ import { Keys, type Key } from './keys.ts';
 import { TypedLine } from './line.ts';
 import type { LiveModel, ShownQuestion } from './model.ts';
 import { needsLine, shownQuestion } from './question.ts';
+import { QueuedMessage } from './queued-message.ts';
 import { Screen } from './screen.ts';
 import { OpenTask } from './task.ts';
 import { errorStream, hasColor, painter } from '../output.ts';
@@ -49,6 +51,7 @@ export class LiveView {
   #ticker: NodeJS.Timeout | undefined;
   #next: NodeJS.Timeout | undefined;
   #notice = '';
+  readonly #queued = new QueuedMessage();
   #selected: string | undefined;
   #open: OpenTask | undefined;
   #isSuspended = false;
@@ -119,6 +122,13 @@ export class LiveView {
 
   notice(text: string): void {
     this.#notice = text;
+    this.#queued.forget();
+    this.changed();
+  }
+
+  seen(events: readonly Recorded[]): void {
+    const told = this.#queued.seen(events);
+    if (told !== undefined) this.notice(told);
     this.changed();
   }
 
@@ -264,7 +274,8 @@ export class LiveView {
     const { id, label } = found;
     this.#type(`to ${shortLabel(label)}`, (text) => {
       this.#keys.steer(id, text);
-      this.notice(`message queued for ${label}`);
+      this.notice('');
+      this.#notice = this.#queued.queue(id, label);
     });
   }
 

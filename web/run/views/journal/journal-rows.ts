@@ -1,12 +1,16 @@
 /** The events of a run as rows with a sentence each: told once, and on from where it was. */
+import { formatDuration } from '../../../../src/base/units.ts';
 import type { Event, EventType, Recorded } from '../../../../src/contract/event.ts';
-import { tokensInAll } from '../../../../src/contract/model.ts';
+import { tokensInAll, type AgentEvent } from '../../../../src/contract/model.ts';
 import { DECISIONS, FACTS } from '../../../../src/report/lines/event-sentences.ts';
 import { RunTeller } from '../../../../src/report/lines/run-teller.ts';
 import { shortCount } from '../../../../src/report/money.ts';
+import { count } from '../../../../src/report/words.ts';
+import { agentLine } from '../../../../src/schedule/views/agent-line.ts';
 import { describeUsd } from '../../../../src/schedule/money/budget-words.ts';
 import { plain } from '../../../parts/plain.ts';
 import type { RunAt } from '../../../film/run-at.ts';
+import { endOf } from './attempt-end.ts';
 
 export interface JournalRow {
   /** Its place among the events. */
@@ -71,9 +75,27 @@ function rowOf(recorded: Recorded, index: number, teller: RunTeller): JournalRow
   };
 }
 
-/** What such an event is, where there is nothing to be told of it. */
+/** What such an event is, where people are not told of it. */
 function plainSentence(event: Event): string {
+  if (event.type === 'attempt.finished')
+    return plain(`${endOf(event).text} · ${formatDuration(event.durationMs)}`, TEXT_CHARS_MAX);
+  if (event.type === 'attempt.agent') return plain(agentDid(event.event), TEXT_CHARS_MAX);
   if (event.type !== 'model.used') return SENTENCES[event.type];
   const price = event.usd === null ? 'at a price that nobody knows' : describeUsd(event.usd);
   return `${event.model} answered: ${shortCount(tokensInAll(event.tokens))} tokens, ${price}${event.estimated ? ' (estimated)' : ''}`;
+}
+
+function agentDid(event: AgentEvent): string {
+  switch (event.kind) {
+    case 'started':
+      return `its program runs${event.model === undefined ? '' : ` with ${event.model}`}`;
+    case 'tool-result':
+      return `got: ${event.text.trim() === '' ? 'nothing' : event.text}`;
+    case 'usage':
+      return `says that it used ${shortCount(tokensInAll(event.tokens))} tokens`;
+    case 'finished':
+      return `says that it is done: ${count(event.turns, 'turn')}, ${count(event.toolCalls, 'tool call')}`;
+    default:
+      return agentLine(event) ?? SENTENCES['attempt.agent'];
+  }
 }
