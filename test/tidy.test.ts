@@ -72,6 +72,7 @@ const PURE_BASE = [
   'src/base/fields.ts',
   'src/base/cut-text.ts',
   'src/base/format-count.ts',
+  'src/base/glob-problems.ts',
   'src/base/glob-syntax.ts',
   'src/base/shell-word.ts',
   'src/base/suggest.ts',

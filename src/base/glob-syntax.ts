@@ -6,9 +6,8 @@
  * and `{a,b}` are as in a shell; `\` makes the wildcard after it an ordinary character.
  */
 import { isDotGit } from './dot-git.ts';
+import { EXPANSIONS_MAX, GLOB_CHARS_MAX, GLOB_PROBLEMS } from './glob-problems.ts';
 
-const GLOB_CHARS_MAX = 1000;
-const EXPANSIONS_MAX = 100;
 const SPECIAL = '*?[]{}()!\\';
 
 /** What one character may be; `isNegated` for all but these. */
@@ -35,7 +34,14 @@ export interface Glob {
   patterns: readonly (readonly Segment[])[];
 }
 
-class GlobProblem extends Error {}
+class GlobProblem extends Error {
+  readonly what: keyof typeof GLOB_PROBLEMS;
+
+  constructor(what: keyof typeof GLOB_PROBLEMS) {
+    super(what);
+    this.what = what;
+  }
+}
 
 /** The glob as it is kept, or what is wrong with it, to be put after the glob itself. */
 export function normalizeGlob(glob: string): { glob: string } | { problem: string } {
@@ -43,7 +49,7 @@ export function normalizeGlob(glob: string): { glob: string } | { problem: strin
   try {
     parse(glob, text);
   } catch (error) {
-    if (error instanceof GlobProblem) return { problem: error.message };
+    if (error instanceof GlobProblem) return { problem: GLOB_PROBLEMS[error.what] };
     throw error;
   }
   return { glob: text };
@@ -55,7 +61,7 @@ export function parseGlob(glob: string): Glob {
   try {
     return { text, patterns: parse(glob, text) };
   } catch (error) {
-    throw error instanceof GlobProblem ? new TypeError(`not a glob: "${glob}" ${error.message}`) : error;
+    throw error instanceof GlobProblem ? new TypeError(`not a glob: "${glob}" (${error.what})`) : error;
   }
 }
 
@@ -69,23 +75,21 @@ function tidy(glob: string): string {
 }
 
 function parse(glob: string, text: string): Segment[][] {
-  const fail = (message: string): never => {
-    throw new GlobProblem(message);
+  const fail = (what: keyof typeof GLOB_PROBLEMS): never => {
+    throw new GlobProblem(what);
   };
-  if (glob === '') fail('is empty; write "**" for all files');
-  if (glob.length > GLOB_CHARS_MAX) fail(`is longer than ${GLOB_CHARS_MAX} characters; shorten it`);
-  if (glob.includes('\0')) fail('holds a NUL, which no path can');
-  if (glob.startsWith('!')) fail('begins with "!"; globs only add, so name what is meant instead');
-  if (/(^|[^\\])[?*+@!]\(/.test(glob)) fail('holds an extended glob such as +(a|b); write {a,b}');
+  if (glob === '') fail('empty');
+  if (glob.length > GLOB_CHARS_MAX) fail('long');
+  if (glob.includes('\0')) fail('nul');
+  if (glob.startsWith('!')) fail('negated');
+  if (/(^|[^\\])[?*+@!]\(/.test(glob)) fail('extended');
   return expand(text).flatMap((plain) => {
-    if (/^(\/|~\/|~$|[a-z]:[\\/])/i.test(plain))
-      fail('is an absolute path; write it relative to the top of the repository');
-    if (plain === '') fail('has an empty choice in its braces, which would be all files; remove it');
+    if (/^(\/|~\/|~$|[a-z]:[\\/])/i.test(plain)) fail('absolute');
+    if (plain === '') fail('choice');
     const names = plain.split('/').filter((name) => name !== '' && name !== '.');
-    if (names.includes('..')) fail('holds "..", which leads out; write it from the top of the repository');
+    if (names.includes('..')) fail('up');
     const segments = names.map((name): Segment => (name === '**' ? DEEP : parseName(name)));
-    if (segments.some((segment) => segment !== DEEP && isDotGit(segment.literal ?? '')))
-      fail('lies in .git, which belongs to git and is never collected; remove it');
+    if (segments.some((segment) => segment !== DEEP && isDotGit(segment.literal ?? ''))) fail('git');
     if (segments.length === 0 || plain.endsWith('/')) segments.push(DEEP);
     if (segments.at(-1) === DEEP) return [[...segments, ANY_NAME]];
     const isPlain = segments.every((segment) => segment !== DEEP && segment.literal !== undefined);
@@ -106,13 +110,13 @@ function parseName(name: string): Name {
       literal = undefined;
     } else if (char === '[') {
       const end = endOfClass(name, at);
-      if (end === -1) throw new GlobProblem('has a "[" that is never closed; write "\\[" for the character');
+      if (end === -1) throw new GlobProblem('open');
       tokens.push(parseClass(name.slice(at + 1, end)));
       literal = undefined;
       at = end;
     } else {
       if (char === '\\' && !(at + 1 < name.length && SPECIAL.includes(name[++at]!)))
-        throw new GlobProblem('holds a "\\"; write "/" between directories');
+        throw new GlobProblem('backslash');
       const code = name.charCodeAt(at);
       tokens.push({ ranges: [[code, code]], isNegated: false });
       if (literal !== undefined) literal += name[at]!;
@@ -134,14 +138,13 @@ function endOfClass(text: string, start: number): number {
 function parseClass(inside: string): CharSet {
   const isNegated = /^[!^]/.test(inside);
   const members = isNegated ? inside.slice(1) : inside;
-  if (/\[[:.=]/.test(members) || members.includes('\\'))
-    throw new GlobProblem('has a class such as [:alpha:] or a "\\" inside [ ]; write ranges such as [a-z]');
+  if (/\[[:.=]/.test(members) || members.includes('\\')) throw new GlobProblem('class');
   const ranges: [number, number][] = [];
   for (let at = 0; at < members.length; at++) {
     const from = members.charCodeAt(at);
     const isRange = members[at + 1] === '-' && at + 2 < members.length;
     const to = isRange ? members.charCodeAt((at += 2)) : from;
-    if (to < from) throw new GlobProblem('has a range inside [ ] that runs backwards; swap its ends');
+    if (to < from) throw new GlobProblem('backwards');
     ranges.push([from, to]);
   }
   return { ranges, isNegated };
@@ -156,15 +159,14 @@ function expand(text: string): string[] {
       const { end, commas } = braceAt(text, at);
       const inside = text.slice(at + 1, end === -1 ? undefined : end);
       if (end !== -1 && commas.length === 0 && /^\w+\.\.\w+(\.\.\w+)?$/.test(inside))
-        throw new GlobProblem('has a range such as {1..3}; write {1,2,3}');
+        throw new GlobProblem('range');
       const before = text.slice(0, at);
       if (end === -1 || commas.length === 0)
         return expand(text.slice(at + 1)).map((rest) => `${before}\\{${rest}`);
       const edges = [at, ...commas, end];
       const choices = edges.slice(1).flatMap((edge, n) => expand(text.slice(edges[n]! + 1, edge)));
       const tails = expand(text.slice(end + 1));
-      if (choices.length * tails.length > EXPANSIONS_MAX)
-        throw new GlobProblem(`stands for more than ${EXPANSIONS_MAX} globs with its braces; shorten it`);
+      if (choices.length * tails.length > EXPANSIONS_MAX) throw new GlobProblem('many');
       return choices.flatMap((choice) => tails.map((tail) => before + choice + tail));
     }
   }

@@ -1,10 +1,11 @@
 /** Makes the report of a run from its state and its history. Pure: it reads no clock, no file and no git. */
 import type { Recorded } from '../contract/event.ts';
-import type { RunReport, TaskReport } from '../contract/report.ts';
+import type { AttemptReport, RunReport, TaskReport } from '../contract/report.ts';
 import type { ShownRunState } from '../contract/run.ts';
 import { foldRecorded } from '../schedule/fold/format-2.ts';
 import { newHistory, remember, type History } from '../schedule/history/history.ts';
-import type { State } from '../schedule/state.ts';
+import { isGroup, nodeOf, type State } from '../schedule/state.ts';
+import { groupResult } from '../schedule/workflow/group-result.ts';
 import { isolationLines } from './isolation.ts';
 import { REPORT_LIMITS, shareOut } from './limits.ts';
 import { LogTails } from './log-tails.ts';
@@ -13,6 +14,9 @@ import { reportDiff } from './patch/patch.ts';
 import type { Patch } from './patch/patch-reader.ts';
 import { reportAt } from './report-at.ts';
 import { reportTasks } from './tasks.ts';
+
+/** By how much what a runtime says may differ from what was metered. */
+const DIFFERS_BY = 0.05;
 
 export interface ReportExtra {
   /** The patch of each task, by its id. */
@@ -55,7 +59,7 @@ export function buildReport(events: Iterable<Recorded>, extra: ReportExtra): Run
 function reportOn(state: State, history: History, logs: LogTails, extra: ReportExtra): RunReport {
   const { diffs, shownState, changed, hash = null } = extra;
   const sources = { state, history, shownState };
-  const tasks = withDiffsAndLogs(reportTasks(sources), diffs, logs);
+  const tasks = completed(reportTasks(sources), state, diffs, logs);
   const { version, run, totals, ...rest } = reportAt(sources, tasks);
   const isolation = isolationLines(
     history.isolations,
@@ -78,8 +82,10 @@ function reportOn(state: State, history: History, logs: LogTails, extra: ReportE
   return { ...report, next: nextCommands(report) };
 }
 
-function withDiffsAndLogs(
+/** With results, patches and logs, and each claim of a runtime beside what was metered. */
+function completed(
   tasks: readonly TaskReport[],
+  state: State,
   diffs: ReadonlyMap<string, Patch>,
   logs: LogTails,
 ): TaskReport[] {
@@ -95,10 +101,21 @@ function withDiffsAndLogs(
   );
   return tasks.map((task, index) => {
     const patch = diffs.get(task.id);
+    const node = nodeOf(state, task.id);
     return {
       ...task,
+      attempts: task.attempts.map((attempt) => ({ ...attempt, claim: claimOf(attempt) })),
+      result: isGroup(node) ? groupResult(node) : null,
       diff: patch === undefined ? null : reportDiff(patch, diffShares[index]!),
       log: logs.report(task.id, logShares[index]!),
     };
   });
+}
+
+/** Whether the runtime says something else than what was metered. */
+function claimOf({ claim, cost }: AttemptReport): AttemptReport['claim'] {
+  if (!claim || cost.tokens === null) return claim;
+  const differ = (a: number, b: number): boolean => Math.abs(a - b) > DIFFERS_BY * Math.max(a, b);
+  const usdDiffers = claim.usd !== null && cost.usd !== null && differ(claim.usd, cost.usd);
+  return { ...claim, differs: usdDiffers || differ(claim.tokens, cost.tokens) };
 }

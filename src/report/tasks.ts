@@ -6,15 +6,12 @@ import { historyOf, type History } from '../schedule/history/history.ts';
 import { HISTORY_LIMITS as KEPT } from '../schedule/history/limits.ts';
 import { cutAndCount } from '../base/cut-text.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
-import { isGroup, isPast, withAllWithin, type Node, type State } from '../schedule/state.ts';
-import { groupResult } from '../schedule/workflow/group-result.ts';
+import { isPast, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { taskView } from '../schedule/views/view.ts';
 import { REPORT_LIMITS, shareOut } from './limits.ts';
 
 const TITLE_CHARS_MAX = 200;
 const ITEM_CHARS_MAX = 100;
-/** By how much what a runtime says may differ from what was metered. */
-const DIFFERS_BY = 0.05;
 
 export interface TaskSources {
   state: State;
@@ -22,7 +19,7 @@ export interface TaskSources {
   shownState: ShownRunState;
 }
 
-/** As they are written, those of a task right after it; without their patches and logs. */
+/** As they are written, those of a task right after it; without their patches, logs and results, and with claims of runtimes as they were made. */
 export function reportTasks(sources: TaskSources): TaskReport[] {
   const { state, history } = sources;
   const nodes = [...state.top.values()].flatMap((node) => [...withAllWithin(node)]);
@@ -70,7 +67,7 @@ function reportTask(
     deniedLeftOut,
     ...(services.length > 0 && { services }),
     output,
-    result: isGroup(node) ? groupResult(node) : null,
+    result: null,
   };
 }
 
@@ -103,17 +100,9 @@ function reportAttempts(attempts: readonly AttemptReport[], filesMax: number): A
     .map((attempt) => {
       const changed = attempt.changed.slice(0, left);
       left -= changed.length;
-      return { ...attempt, changed, claim: claimOf(attempt) };
+      return { ...attempt, changed };
     })
     .toReversed();
-}
-
-/** Whether the runtime says something else than what was metered. */
-function claimOf({ claim, cost }: AttemptReport): AttemptReport['claim'] {
-  if (!claim || cost.tokens === null) return claim;
-  const differ = (a: number, b: number): boolean => Math.abs(a - b) > DIFFERS_BY * Math.max(a, b);
-  const usdDiffers = claim.usd !== null && cost.usd !== null && differ(claim.usd, cost.usd);
-  return { ...claim, differs: usdDiffers || differ(claim.tokens, cost.tokens) };
 }
 
 function costOf(history: History, { id, children, summaries = [] }: Node): Cost {

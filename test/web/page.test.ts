@@ -126,5 +126,5 @@ it('says so where signing out did not work', async () => {
   await page.getByRole('button', { name: 'Sign this browser out' }).waitFor();
   await page.context().setOffline(true);
   await page.getByRole('button', { name: 'Sign this browser out' }).click();
-  await page.getByRole('alert').getByText('the server does not answer').waitFor();
+  await page.locator('.notices').getByText('the server does not answer').waitFor();
 });

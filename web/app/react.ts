@@ -27,20 +27,12 @@ export {
 
 type Props = Record<string, unknown>;
 
-/** React writes the attributes of SVG in camel case; `clipPathUnits` and `textLength` are written so in SVG too. */
-const SVG_ATTRIBUTE =
-  /^(clip(?!PathU)|dominant|fill|font|marker(?!H|U|W)|paint|pointer|shape|stop|stroke|text(?!L)|vector)[A-Z]/;
-/** Those of React bubble. */
-const EVENTS: Record<string, string> = {
-  onBlur: 'onFocusOut',
-  onDoubleClick: 'onDblClick',
-  onFocus: 'onFocusIn',
-};
+/** React writes the attributes of SVG in camel case. Those that SVG writes so too are none that the page has. */
+const SVG_ATTRIBUTE = /^(clip|fill|font|stroke|text)[A-Z]/;
 /** Inputs whose value changes as a whole. */
 const CHOSEN = new Set<unknown>(['checkbox', 'radio', 'file']);
 /** Numbers of these are not pixels. */
-const UNITLESS =
-  /^(-|animationIter|aspect|column(s|Count)$|fillOp|flex|fontWeight|grid|line|opacity|order|scale|stroke|z)/;
+const UNITLESS = /^(-|flex|fontW|grid|line|opacity|order|z)/;
 
 export function createRoot(host: Element): { render(of: ComponentChildren): void } {
   return { render: (of) => render(of, host) };
@@ -118,7 +110,6 @@ function ownName(type: string, name: string, { type: kind }: Props): string {
   // A text changes with each key, not first when its field is left.
   if (name === 'onChange' && (type === 'textarea' || (type === 'input' && !CHOSEN.has(kind))))
     return 'onInput';
-  if (name in EVENTS) return EVENTS[name]!;
   return SVG_ATTRIBUTE.test(name) ? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : name;
 }
 
