@@ -32,6 +32,9 @@ export default defineConfig({
       transform: { inject: { createElement: [REACT, 'createElement'], Fragment: [REACT, 'Fragment'] } },
     },
     reportCompressedSize: false,
+    // A kilobyte and a half less than the minifier that is built in.
+    minify: 'terser',
+    terserOptions: { module: true, compress: { passes: 2 } },
   },
   // The classic way, with children as arguments, weighs 1 kB less.
   oxc: {

@@ -12,6 +12,8 @@ import { failed, type CommandEnd } from './command.ts';
 import { jsonIn } from '../output/json-in-text.ts';
 import type { Job, Result } from '../runtime.ts';
 
+/** Room for the words that say how much is missing. */
+const MARK_CHARS = 40;
 const TEXT_CHARS_MAX = 16 * 1024;
 const INPUT_CHARS_MAX = 4 * 1024;
 const OUTPUT_CHARS_MAX = 1024 * 1024;
@@ -84,17 +86,22 @@ export class AgentStory {
   text(text: string, whole = text): void {
     if (text.trim() === '') return;
     this.#text = whole.slice(0, OUTPUT_CHARS_MAX);
-    this.#job.emit({ kind: 'text', text: cutAndCount(text, TEXT_CHARS_MAX) });
+    this.#job.emit({ kind: 'text', text: cutAndCount(text, TEXT_CHARS_MAX - MARK_CHARS) });
   }
 
   toolCall(id: string, name: string, input: Json): void {
     this.#toolCalls += 1;
     const text = typeof input === 'string' ? input : JSON.stringify(input);
-    this.#job.emit({ kind: 'tool-call', id, name, input: cutAndCount(text, INPUT_CHARS_MAX) });
+    this.#job.emit({ kind: 'tool-call', id, name, input: cutAndCount(text, INPUT_CHARS_MAX - MARK_CHARS) });
   }
 
   toolResult(id: string, isError: boolean, text: string): void {
-    this.#job.emit({ kind: 'tool-result', id, isError, text: cutAndCount(text, TEXT_CHARS_MAX) });
+    this.#job.emit({
+      kind: 'tool-result',
+      id,
+      isError,
+      text: cutAndCount(text, TEXT_CHARS_MAX - MARK_CHARS),
+    });
   }
 
   fileChanged(file: string): void {
