@@ -7,6 +7,7 @@ import { workflow } from '../src/definition/builder.ts';
 import { warnAbout } from '../src/definition/check/check.ts';
 import { ownership } from '../src/definition/check/ownership.ts';
 import { itemScope } from '../src/schedule/workflow/item-scope.ts';
+import { itemScope as itemScopeOnPage } from '../web/data/item-scope.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
 const fill = (glob: string, each: Json): string[] => itemScope({ write: [glob] }, each, 0).write!;
@@ -20,6 +21,14 @@ describe('a value in a scope', () => {
     expect(fill('${{ index }}.txt', 'x')).toEqual(['0.txt']);
     expect(fill('src/${{ each }}/**', '*')).toEqual(['src/\\*/**']);
     expect(fill('src/${{ each }}/x', '{a,b}')).toEqual(['src/\\{a,b\\}/x']);
+    for (const each of ['api', '*', '{a,b}', 'a/b', '!x'])
+      expect(
+        itemScopeOnPage({ write: ['src/${{ each }}/**'] }, each, 0).write,
+        'as the page shows it',
+      ).toEqual(fill('src/${{ each }}/**', each));
+    expect(itemScopeOnPage({ write: ['src/${{ each }}/**'] }, '../x', 0).write).toEqual([
+      'src/${{ each }}/**',
+    ]);
   });
 
   it('never widens the glob, nor leads elsewhere', () => {

@@ -134,7 +134,7 @@ describe('names that programs rely on', () => {
       'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',
       'sharedBudgets() → SharedBudgets, by anybody',
       'raiseSharedBudget(usdPerDay usdPerMonth) → SharedBudgets, by person, program, changes',
-      'merge(run squash unfenced trust) printed(text)… → Merged, by person, program, changes',
+      'merge(run squash head onto unfenced trust) printed(text)… → Merged, by person, program, changes',
       'undoMerge(run) → MergeUndone, by person, program, changes',
       'status(run limit) → Status, by anybody',
       'atWork(queued) → ShownRuns, by anybody',

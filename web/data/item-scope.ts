@@ -4,6 +4,7 @@
  */
 import type { Json, Scope } from '../../src/contract/workflow.ts';
 import { ITEM_FIELDS } from '../../src/schedule/workflow/item-fields.ts';
+import { escapeWildcards, itemValueProblem } from '../../src/schedule/workflow/item-value.ts';
 
 export function itemScope(scope: Scope, each: Json, index: number): Scope {
   const filled = { ...scope };
@@ -17,7 +18,8 @@ export function itemScope(scope: Scope, each: Json, index: number): Scope {
 function fill(glob: string, values: Record<string, Json>): string {
   return glob.replaceAll(/\$\{\{\s*([A-Za-z_][\w.]{0,200}?)\s*\}\}/g, (written, path: string) => {
     const value = path.split('.').reduce<Json | undefined>(member, values);
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : written;
+    if (typeof value !== 'string' && typeof value !== 'number') return written;
+    return itemValueProblem(String(value)) === undefined ? escapeWildcards(String(value)) : written;
   });
 }
 

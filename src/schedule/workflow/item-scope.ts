@@ -6,10 +6,10 @@ import { openAllowance } from '../expression/budget.ts';
 import { ExpressionError } from '../expression/failure.ts';
 import { isTemplate } from './glob-template.ts';
 import { ITEM_FIELDS } from './item-fields.ts';
+import { escapeWildcards, itemValueProblem } from './item-value.ts';
 
 /** What an expression in a glob may cost: it names a file, and there may be thousands of items. */
 const FILL_STEPS_MAX = 1000;
-const WILDCARDS = /[*?[\]{}()!\\]/g;
 
 /** Throws an ExpressionError, with a message for people, where a value does not name files of the repository. */
 export function itemScope(scope: Scope, each: Json, index: number): Scope {
@@ -40,22 +40,14 @@ function fill(glob: string, field: string, each: Json, index: number): string {
       };
       const value = evaluate(part.expression, scope);
       const text = typeof value === 'number' ? String(value) : value;
-      const problem = typeof text === 'string' ? textProblem(text) : 'is neither text nor a number';
+      const problem = typeof text === 'string' ? itemValueProblem(text) : 'is neither text nor a number';
       if (typeof text !== 'string' || problem !== undefined)
         return fail(`cannot be filled in: ${JSON.stringify(value).slice(0, 100)} ${problem}`);
-      return text.replaceAll(WILDCARDS, (char) => `\\${char}`);
+      return escapeWildcards(text);
     })
     .join('');
   const normalized = normalizeGlob(text);
   return 'problem' in normalized ? fail(`is "${text}", which ${normalized.problem}`) : normalized.glob;
-}
-
-function textProblem(text: string): string | undefined {
-  if (/\p{Cc}/u.test(text)) return 'holds a control character';
-  // Each of these would take a directory away, or lead out.
-  if (text.split('/').some((name) => ['', '.', '..'].includes(name)))
-    return 'is not the name of a file or directory, nor a path to one';
-  return undefined;
 }
 
 /** Inside of braces or a class, what is filled in could be read as several names. */
