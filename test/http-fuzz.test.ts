@@ -131,6 +131,12 @@ class Line {
       return this.#status(isHead, isLast);
     }
     if (head.includes('connection: close')) return undefined;
+    if (head.includes('transfer-encoding: chunked') && !isHead) {
+      const over = this.#got.indexOf('0\r\n\r\n', end + 4); // Node's own answer to an "Expect" that it does not know
+      if (over === -1) return undefined;
+      this.#got = this.#got.slice(over + 5);
+      return Number(text);
+    }
     const length = isHead ? 0 : Number(/content-length: (\d+)/.exec(head)?.[1] ?? 0);
     if (this.#got.length < end + 4 + length) return undefined;
     this.#got = this.#got.slice(end + 4 + length);
@@ -159,9 +165,10 @@ const ODD = [
   '1.1',
 ];
 
-/** Without those that look at all of the machine or the disk each time. */
+/** Without those that look at all of the machine or the disk each time; and the repository stays served. */
 const QUICK = ROUTES.filter(
-  ({ operation }) => !['doctor', 'workspaces', 'clean', 'merge', 'prune'].includes(operation),
+  ({ operation }) =>
+    !['doctor', 'workspaces', 'clean', 'merge', 'prune', 'forgetRepository'].includes(operation),
 );
 
 /** Mostly a real route; its values, its query, its body and its headers are anything. Nothing of it can start a run. */

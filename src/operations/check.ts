@@ -40,7 +40,7 @@ export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   const question = { workflow, top: top ?? cwd, listing: await listingFor(workflow, top) };
   const { globWarnings, ...examined } = await examine(question, file, isLarge);
   const all = [...warnings, ...globWarnings.map((warning) => `${file}: ${warning}`)];
-  const fresh = notTrusted(cwd, examined.asks);
+  const fresh = freshAmong(cwd, examined.asks);
   return { file, workflow, warnings: all, ignored, fresh, ...examined };
 }
 
@@ -75,5 +75,15 @@ export function topOf(cwd: string): string | undefined {
   for (let at = path.resolve(cwd); ; at = path.dirname(at)) {
     if (existsSync(path.join(at, '.git'))) return at;
     if (at === path.dirname(at)) return undefined;
+  }
+}
+
+/** Where what was agreed to cannot be read, nothing was: whoever gives their own word may go on. */
+function freshAmong(cwd: string, asks: string[]): string[] {
+  try {
+    return notTrusted(cwd, asks);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return asks;
+    throw error;
   }
 }
