@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
+import { perform } from '../src/operations/perform.ts';
 import { openShop, type TestServer } from './fixtures/http.ts';
+import { makeRepository } from './fixtures/repository.ts';
 import { plantRun, type PlantedRun } from './fixtures/planted-run.ts';
 
 const NOW = Date.now();
@@ -27,7 +29,7 @@ afterAll(async () => {
   await (await shop)[Symbol.asyncDispose]();
 });
 
-async function plant(n: number, atMs: number): Promise<PlantedRun> {
+async function plant(n: number, atMs: number, directory?: string): Promise<PlantedRun> {
   const { repository } = await shop;
   const created = {
     type: 'run.created',
@@ -41,7 +43,7 @@ async function plant(n: number, atMs: number): Promise<PlantedRun> {
   const ended = { type: 'run.finished', state: n % 2 === 0 ? 'failed' : 'done' } as unknown as Event;
   const events = n === 3 || n === 8 ? [created] : [created, ended];
   const run = await plantRun(
-    repository.path,
+    directory ?? repository.path,
     events.map((event, seq) => ({ seq: seq + 1, atMs, run: '', event })),
   );
   if (n !== 8) run.abandon();
@@ -92,6 +94,36 @@ describe('runs', () => {
   it('are those since a day, also together with a state', async () => {
     expect((await pagesOf(`${at}/runs?since=84h`)).flat().slice(-2)).toEqual(['many-7', 'many-6']);
     expect(await pagesOf(`${at}/runs?since=132h&state=failed`)).toEqual([['many-6', 'many-4']]);
+  });
+});
+
+describe('runs of all repositories', () => {
+  it('come page by page as one list, those of one moment in one order', async () => {
+    await using other = await makeRepository({ files: { 'README.md': 'x\n' }, name: 'site' });
+    await perform('allowRepository', {}, { cwd: other.path, by: { kind: 'person', name: 'anna' } });
+    const added: PlantedRun[] = [];
+    for (const n of [5, 7, 7]) added.push(await plant(n, NOW - (9 - n) * DAY_MS, other.path));
+    const all = [9, 8, 7, 6, 5, 4, 3, 2, 1].flatMap((n) => {
+      const site = { 7: ['site:many-3', 'site:many-2'], 5: ['site:many-1'] }[n] ?? [];
+      return [`shop:many-${n}`, ...site];
+    });
+    expect(await pagesOf('/api/runs')).toEqual([all]);
+    for (const limit of [1, 2, 3])
+      expect((await pagesOf(`/api/runs?limit=${limit}`)).flat(), `${limit} on a page`).toEqual(all);
+    expect(await pagesOf('/api/runs?state=failed&limit=3')).toEqual([
+      ['shop:many-6', 'shop:many-4', 'shop:many-2'],
+      [],
+    ]);
+    expect((await pagesOf('/api/runs?since=84h')).flat()).toEqual(all.slice(0, 6));
+    expect((await server.ask('GET', '/api/runs?limit=1')).json[0]).toMatchObject({
+      repositoryId: 'shop',
+      run: { id: 'many-9', state: 'done' },
+    });
+    for (const id of ['site:many-9', 'nowhere:many-1', 'many-1'])
+      expect((await server.ask('GET', `/api/runs?before=${id}`)).status, id).toBe(404);
+    for (const run of added) await run[Symbol.asyncDispose]();
+    await server.ask('DELETE', '/api/repositories/site');
+    expect((await pagesOf('/api/runs')).flat()).toEqual(all.filter((id) => id.startsWith('shop:')));
   });
 });
 

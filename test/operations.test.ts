@@ -32,6 +32,7 @@ describe('the table', () => {
       setConfig: 'what a user wants of all runs is for that user to say',
       unsetConfig: 'see setConfig',
       repositories: 'it is about the server of a user, not about a repository',
+      servedRuns: 'see repositories',
       allowRepository: 'see repositories',
       forgetRepository: 'see repositories',
       tokens: 'see repositories',

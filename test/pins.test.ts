@@ -189,6 +189,7 @@ describe('names that programs rely on', () => {
       'gitDiff(stat) write(bytes)… → Changes, by anybody',
       'events(run after fromNow withoutOutput limit follow) seen(FollowedEvents)… → ReadUpTo, by person, program',
       'repositories() → ServedRepositories, by person, program',
+      'servedRuns(limit since state before) → ServedRuns, by person, program',
       'allowRepository(directory) → ServedRepository, by person, program, changes',
       'forgetRepository(repository!) → ServedRepository, by person, program, changes',
       'tokens() → AccessTokens, by person',

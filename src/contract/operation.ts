@@ -2,6 +2,7 @@
 import { ACTOR_KINDS, type ActorKind } from './actor.ts';
 import type { ErrorCode } from './errors.ts';
 import type { InputSchema } from './input-schema.ts';
+import { SHOWN_RUN_STATES } from './run-states.ts';
 import type * as outputs from './outputs.ts';
 
 /** The schemas of what operations give, by name: loaded only by those who need them. */
@@ -41,4 +42,11 @@ export const ON_RUN = ['no-repository', 'not-found'] as const;
 export const ABOVE_0 = { type: 'integer', minimum: 1 } as const;
 /** The only one at work, else the latest, where none is named. */
 export const RUN = { run: NAME } as const;
+const RUN_STATES_LIST = {
+  type: 'array',
+  items: { type: 'string', maxLength: NAME_CHARS_MAX, enum: SHOWN_RUN_STATES },
+  maxItems: SHOWN_RUN_STATES.length,
+} as const;
+/** A list of runs: those that started since then (`7d`, or a date), or that are older than the run `before`. */
+export const LISTED_RUNS = { limit: ABOVE_0, since: NAME, state: RUN_STATES_LIST, before: NAME } as const;
 export const EVENTS = { to: 'seen', items: 'Events' } as const;

@@ -1,5 +1,5 @@
 /** The part of the table of operations that is about serving: which repositories, who may come in, and what all runs do. */
-import { FLAG, NAME, NOTHING, NO_AGENT, ON_RUN, PATH, type Operation } from './operation.ts';
+import { FLAG, LISTED_RUNS, NAME, NOTHING, NO_AGENT, ON_RUN, PATH, type Operation } from './operation.ts';
 import { ROLES } from './role.ts';
 
 const PERSON = ['person'] as const;
@@ -38,6 +38,14 @@ export const ON_SERVING = {
     input: NOTHING,
     output: 'ServedRepositories',
     errors: [],
+    actors: NO_AGENT,
+    changes: false,
+  },
+  /** Of all that are served, the newest first; `before` is the `id` of one in such a list. */
+  servedRuns: {
+    input: { type: 'object', properties: LISTED_RUNS },
+    output: 'ServedRuns',
+    errors: ['not-found', 'no-repository'],
     actors: NO_AGENT,
     changes: false,
   },

@@ -1,11 +1,12 @@
 /** The part of the table of operations that only looks at runs: status, logs, diffs, reports, money, messages. */
-import { SHOWN_RUN_STATES, TASK_STATES } from './run-states.ts';
+import { TASK_STATES } from './run-states.ts';
 import {
   ABOVE_0,
   ANYBODY,
   EVENTS,
   FLAG,
   FROM_0,
+  LISTED_RUNS,
   NAME,
   NAME_CHARS_MAX,
   NO_AGENT,
@@ -19,13 +20,6 @@ import {
 const RUNS_MAX = 1000;
 const TYPES_MAX = 200;
 const GLANCES_MAX = 100;
-/** Runs that started since then: `7d`, or a date. */
-const SINCE = NAME;
-const RUN_STATES_LIST = {
-  type: 'array',
-  items: { type: 'string', maxLength: NAME_CHARS_MAX, enum: SHOWN_RUN_STATES },
-  maxItems: SHOWN_RUN_STATES.length,
-} as const;
 const TASK_STATES_LIST = {
   type: 'array',
   items: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TASK_STATES },
@@ -56,11 +50,7 @@ export const TO_LOOK = {
     changes: false,
   },
   history: {
-    input: {
-      type: 'object',
-      /** `before`: only runs that are older than this one. */
-      properties: { limit: ABOVE_0, since: SINCE, state: RUN_STATES_LIST, before: NAME },
-    },
+    input: { type: 'object', properties: LISTED_RUNS },
     output: 'ShownRuns',
     errors: ON_RUN,
     actors: ANYBODY,
@@ -86,7 +76,7 @@ export const TO_LOOK = {
   totals: {
     input: {
       type: 'object',
-      properties: { per: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TOTALS_PER }, since: SINCE },
+      properties: { per: { type: 'string', maxLength: NAME_CHARS_MAX, enum: TOTALS_PER }, since: NAME },
       required: ['per'],
     },
     output: 'Totals',

@@ -54,6 +54,7 @@ export {
   ExecutionWorkspaces,
   NewToken,
   ServedRepositories,
+  ServedRuns,
   ServedRepository,
   Template,
   Templates,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { EXECUTION_STATES } from './execution-states.ts';
 import { ROLES } from './role.ts';
+import { ShownRun } from './run-schema.ts';
 import { count, flag, json, opt, runtime, text, texts } from './schema-parts.ts';
 
 export const ServedRepository = z.strictObject({
@@ -12,6 +13,11 @@ export const ServedRepository = z.strictObject({
 });
 export type ServedRepository = z.output<typeof ServedRepository>;
 export const ServedRepositories = z.array(ServedRepository);
+
+/** `id` is the repository and the run. */
+export const ServedRun = z.strictObject({ id: text, repositoryId: text, run: ShownRun });
+export type ServedRun = z.output<typeof ServedRun>;
+export const ServedRuns = z.array(ServedRun);
 
 /** Without the token itself, which nobody knows but who was given it. */
 export const AccessToken = z.strictObject({

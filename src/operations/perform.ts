@@ -146,6 +146,7 @@ const FUNCTIONS = {
     signal?.throwIfAborted();
     return listRepositories();
   },
+  servedRuns: async (asked: Asked<'servedRuns'>) => (await import('./served-runs.ts')).servedRuns(asked),
   allowRepository: async (asked: Asked<'allowRepository'>) =>
     (await import('./repositories.ts')).allowRepository(asked),
   forgetRepository: async (asked: Asked<'forgetRepository'>) =>

@@ -83,8 +83,21 @@ const OPEN: readonly RunState[] = ['running', 'cancelling'];
 /** The newest first; with `before` those that are older than that run. */
 export async function history(options: Reading<'history'>): Promise<ShownRun[]> {
   await using journal = await openJournal(options.cwd);
-  const { before, since, state, limit = since === undefined ? HISTORY_MAX : HISTORY_SINCE_MAX } = options;
+  const { before, limit = options.since === undefined ? HISTORY_MAX : HISTORY_SINCE_MAX } = options;
   if (before !== undefined) await findRun(journal, before);
+  const found: ShownRun[] = [];
+  for await (const run of shownRuns(journal, { ...options, limit })) {
+    found.push(run);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/** Those that are asked for, the newest first; `limit` says how many are read at a time. */
+export async function* shownRuns(
+  journal: Journal,
+  { before, since, state, limit, signal }: Omit<Reading<'history'>, 'cwd'> & { limit: number },
+): AsyncGenerator<ShownRun> {
   const wanted = state && new Set<string>(state);
   const ended = (['done', 'failed', 'cancelled'] as const).filter((one) => wanted?.has(one));
   const isOpenWanted = wanted && wanted.size > ended.length;
@@ -96,13 +109,9 @@ export async function history(options: Reading<'history'>): Promise<ShownRun[]> 
     ...(before !== undefined && { before }),
     ...(wanted && { states: isOpenWanted ? [...ended, ...OPEN] : ended }),
   });
-  const found: ShownRun[] = [];
   for await (const run of runs) {
-    options.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     const shown = asShown(run, await shownState(journal, run));
-    if (wanted && !wanted.has(shown.state)) continue;
-    found.push(shown);
-    if (found.length === limit) break;
+    if (!wanted || wanted.has(shown.state)) yield shown;
   }
-  return found;
 }

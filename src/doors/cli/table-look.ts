@@ -144,7 +144,7 @@ export const LOOK_COMMANDS: Command[] = [
     name: 'history',
     group: 'Look',
     summary: 'list the runs, the newest first, or sum up what they cost',
-    asks: ['history', 'totals', 'overview'],
+    asks: ['history', 'totals', 'overview', 'servedRuns'],
     options: [
       { flags: '--limit <count>', about: 'how many runs to list; defaults to 20, without a limit for --by' },
       { flags: '--since <when>', about: 'only runs that started since then, such as 7d or 2026-11-01' },
@@ -165,6 +165,11 @@ export const LOOK_COMMANDS: Command[] = [
         flags: '--overview',
         about: 'print who was at work when in each run, and what was spent by day, as JSON',
         not: ['--since', '--by', '--csv'],
+      },
+      {
+        flags: '--served',
+        about: 'runs of all repositories that are served, see bosun repositories',
+        not: ['--by', '--overview', '--csv'],
       },
       { flags: '--json', about: 'print each run, or each sum, as a line of JSON' },
       { flags: '--csv', about: 'print them as CSV' },

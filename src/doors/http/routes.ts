@@ -66,6 +66,13 @@ export const ROUTES: readonly HttpRoute[] = [
   },
   {
     method: 'GET',
+    path: '/api/runs',
+    operation: 'servedRuns',
+    page: { by: 'before', limit: 50 },
+    about: 'runs of all repositories, the newest first',
+  },
+  {
+    method: 'GET',
     path: `${REPOSITORY}/runs`,
     operation: 'history',
     page: { by: 'before', limit: 50 },

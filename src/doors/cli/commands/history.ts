@@ -26,6 +26,7 @@ export async function run(typed: Typed): Promise<number> {
     writeOut(`${safeJson(await ask('overview', inputOf('overview', typed)))}\n`);
     return 0;
   }
+  if (isOn(typed, 'served')) return listServed(typed);
   const since = optionText(typed, 'since');
   const runs = await ask('history', {
     ...(since === undefined && { limit: LIMIT }),
@@ -43,6 +44,14 @@ export async function run(typed: Typed): Promise<number> {
         ? 'no run was ever started here; start one with: bosun run\n'
         : `no run started since ${spellControls(since)}; see all with: bosun history\n`,
     );
+  return 0;
+}
+
+async function listServed(typed: Typed): Promise<number> {
+  const served = await ask('servedRuns', { limit: LIMIT, ...inputOf('servedRuns', typed) });
+  if (isOn(typed, 'json')) for (const each of served) writeOut(`${safeJson(each)}\n`);
+  else tell(served.map(({ id, run }) => ({ ...run, id })));
+  if (served.length === 0) writeError('no such run; list what is served with: bosun repositories\n');
   return 0;
 }
 
