@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Event } from '../src/contract/event.ts';
 import { workflow } from '../src/definition/builder.ts';
 import { perform } from '../src/operations/perform.ts';
+import { bosun } from './fixtures/cli.ts';
 import { openShop, type TestServer } from './fixtures/http.ts';
 import { makeRepository } from './fixtures/repository.ts';
 import { plantRun, type PlantedRun } from './fixtures/planted-run.ts';
@@ -124,6 +125,36 @@ describe('runs of all repositories', () => {
     for (const run of added) await run[Symbol.asyncDispose]();
     await server.ask('DELETE', '/api/repositories/site');
     expect((await pagesOf('/api/runs')).flat()).toEqual(all.filter((id) => id.startsWith('shop:')));
+  });
+});
+
+describe('a repository to be served', () => {
+  it('is named from the root, and is there', async () => {
+    const { repository } = await shop;
+    const add = async (body: unknown) => {
+      const { status, json } = await server.ask('POST', '/api/repositories', { body });
+      return `${status} ${json.detail ?? json.name}`;
+    };
+    const fromRoot = '400 directory must be a path from the root, such as /home/anna/shop';
+    for (const directory of ['shop', '.', '../x', '']) expect(await add({ directory })).toBe(fromRoot);
+    expect(await add({})).toBe('400 directory is missing');
+    expect(await add({ directory: `${repository.path}/nope` })).toBe(
+      `409 ${repository.path}/nope does not exist; name a directory of a repository`,
+    );
+    expect(await add({ directory: `${repository.path}/README.md` })).toBe(
+      `409 ${repository.path}/README.md is not a directory; name a directory of a repository`,
+    );
+    expect(await add({ directory: repository.path })).toBe('201 shop');
+  });
+
+  it('is never taken for a port', async () => {
+    const { repository } = await shop;
+    const refused = await bosun(repository.path, 'serve', '8080');
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toBe('bosun: there is no directory 8080; the port is: --port 8080\n');
+    expect((await bosun(repository.path, 'serve', 'nope')).stderr).toBe(
+      `bosun: ${repository.path}/nope does not exist; name a directory of a repository\n`,
+    );
   });
 });
 

@@ -51,6 +51,17 @@ describe('the test command', () => {
     ['cargo', { 'Cargo.toml': '[package]' }, 'cargo test'],
     ['go', { 'go.mod': 'module x' }, 'go test ./...'],
     ['pytest', { 'pyproject.toml': '[tool.pytest.ini_options]\n' }, 'python3 -m pytest'],
+    [
+      'unittest',
+      { 'tests/__init__.py': '', 'tests/test_a.py': 'import unittest\n' },
+      'python3 -m unittest discover -s tests -t .',
+    ],
+    [
+      'unittest without packages',
+      { 'test/test_a.py': 'from unittest import TestCase\n' },
+      'python3 -m unittest discover -s test',
+    ],
+    ['tests in Python alone', { 'tests/test_a.py': 'def test_a(): pass\n' }, 'python3 -m pytest'],
     ['maven', { 'pom.xml': '<project/>', mvnw: '' }, './mvnw -q test'],
     ['gradle', { 'build.gradle.kts': '' }, 'gradle test'],
     ['make', { Makefile: 'all:\n\ttrue\ntest: all\n\ttrue\n' }, 'make test'],
@@ -95,6 +106,20 @@ it('parts are directories with plain names, and no links', () => {
   rmSync(path.join(root, 'src'), { recursive: true });
   write({ 'core/x': '', 'node_modules/x/y': '', '.git/x': '' });
   expect(findParts(root)).toEqual(['core']);
+});
+
+it('none of many parts is left out, and an agent of a part hears of the others', () => {
+  const names = Array.from({ length: 22 }, (_, n) => `src/part-${String(n).padStart(2, '0')}`);
+  write(Object.fromEntries(names.map((name) => [`${name}/x`, ''])));
+  const parts = findParts(root);
+  expect(parts).toEqual(names);
+  const agent = { runtime: 'codex' } as const;
+  const text = templateText('parallel-refactor', { agent, check: 'npm test', parts, copy: [] });
+  const { workflow } = parseWorkflow(text, 'bosun.yaml');
+  expect(Object.keys(workflow.tasks)).toEqual(['part', 'test']);
+  expect(text.match(/^ {6}- "src\/part-/gm)).toHaveLength(22);
+  expect(text).toContain(`in directories of their own: ${names.join(', ')}.`);
+  expect(text).toContain('Make it in the rest of this repository');
 });
 
 describe('a template', () => {

@@ -1,5 +1,5 @@
 /** Which repositories `bosun serve` may work on: allowed, listed, forgotten. It changes nothing in them. */
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
@@ -39,8 +39,14 @@ export function forgetRepository({ repository }: Reading<'forgetRepository'>): S
   );
 }
 
-/** By its real path: another link to it is the same repository. */
+/** By its real path: another link to it is the same repository. What is not there is not meant for the one above it. */
 function topOf(directory: string): string {
+  const stat = statSync(directory, { throwIfNoEntry: false });
+  if (!stat?.isDirectory())
+    throw new BosunError(
+      'no-repository',
+      `${directory} ${stat ? 'is not a directory' : 'does not exist'}; name a directory of a repository`,
+    );
   const top = findGit(directory)?.top;
   if (top !== undefined) return realpathSync(top);
   throw new BosunError(

@@ -20,13 +20,16 @@ export class EventFrame {
 
   /** Without its id, which says in a stream of several repositories where the reader stands in each of them. */
   get data(): Buffer {
-    const { cursor: _, ...event } = this.#event;
-    const text = JSON.stringify({ repository: this.#repository, ...event });
-    return (this.#data ??= Buffer.from(`data: ${text}\n\n`));
+    return (this.#data ??= this.#spelt());
   }
 
   get whole(): Buffer {
     return (this.#whole ??= Buffer.concat([Buffer.from(`id: ${this.cursor}\n`), this.data]));
+  }
+
+  #spelt(): Buffer {
+    const { cursor: _, ...event } = this.#event;
+    return Buffer.from(`data: ${JSON.stringify({ repository: this.#repository, ...event })}\n\n`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** From a request to the input of an operation: address, query and body → fields, held against the table. */
+import path from 'node:path';
 import { parseJson, shapeOf, JSON_MOST, keysIn } from '../../base/parse-json.ts';
 import { inputProblem, tellProblem, type Field, type InputSchema } from '../../contract/input-schema.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
@@ -25,6 +26,12 @@ export async function readInput(
   const given = hasBody(route) ? await readBody(call) : readQuery(schema, call.query);
   const problem = inputProblem(schema, given);
   if (problem) throw problemAt(pointerOf(route, problem.field), tellProblem(problem));
+  const { fromRoot } = route;
+  if (fromRoot !== undefined && !path.isAbsolute(String(given[fromRoot])))
+    throw problemAt(
+      pointerOf(route, fromRoot),
+      `${fromRoot} must be a path from the root, such as /home/anna/shop`,
+    );
   const { properties }: InputSchema = OPERATIONS[route.operation].input;
   const addressed = Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>

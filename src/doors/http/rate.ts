@@ -39,6 +39,8 @@ export class Rate {
     if (known) {
       known.left = Math.min(burst, known.left + ((nowMs - known.atMs) / 1000) * perSecond);
       known.atMs = nowMs;
+      this.#buckets.delete(from);
+      this.#buckets.set(from, known);
       return known;
     }
     if (this.#buckets.size >= BUCKETS_MAX) this.#buckets.delete(this.#buckets.keys().next().value!);

@@ -24,7 +24,10 @@ export function givenSchema(route: HttpRoute): InputSchema {
   return {
     type: 'object',
     properties,
-    required: (schema.required ?? []).filter(isGiven),
+    required: [
+      ...(schema.required ?? []).filter(isGiven),
+      ...(route.fromRoot === undefined ? [] : [route.fromRoot]),
+    ],
     ...(dependent.length > 0 && { dependentRequired: Object.fromEntries(dependent) }),
     either: (schema.either ?? []).filter((pair) => pair.every(isGiven)),
   };

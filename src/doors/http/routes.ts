@@ -17,6 +17,8 @@ export interface HttpRoute {
   fixed?: Readonly<Record<string, string | boolean>>;
   /** Fields that only an admin may give. */
   adminFields?: readonly string[];
+  /** A directory of this machine: from the root, since whoever asks stands in none of the server's. */
+  fromRoot?: string;
   /** Fields that make no sense here. */
   without?: readonly string[];
   /** Fields that are the door's own. */
@@ -54,6 +56,7 @@ export const ROUTES: readonly HttpRoute[] = [
     path: '/api/repositories',
     operation: 'allowRepository',
     role: 'admin',
+    fromRoot: 'directory',
     status: 201,
     about: 'serve a repository of this machine, too',
   },

@@ -95,14 +95,15 @@ ${checkLines(filling)}
 agents:
 ${agentOf('developer', filling)}
 tasks:
-  # One agent for each of these, at the same time. None can change what belongs to another.
+  # One agent for each of these, some at the same time. None can change what belongs to another, and none what is not here.
   part:
-    for-each: [${filling.parts.map((part) => JSON.stringify(part)).join(', ')}]
+    for-each:
+${filling.parts.map((part) => `      - ${JSON.stringify(part)}`).join('\n')}
     agent: developer
     scope: { write: ["\${{ each }}/**"] }
     prompt: |
       Make this change in the directory \${{ each }}, and nowhere else: \${{ inputs.goal }}
-      Other agents do the same for the rest of the repository at the same time.
+      Other agents do the same in directories of their own: ${filling.parts.join(', ')}.
 ${
   filling.check === undefined
     ? ''
@@ -112,8 +113,8 @@ ${
     needs: [part]
     agent: developer
     prompt: |
-      Several agents made this change, each in a part of this repository: \${{ inputs.goal }}
-      Make the parts fit together, so that the tests (${filling.check}) pass.
+      Several agents made this change, each in a directory of its own (${filling.parts.join(', ')}): \${{ inputs.goal }}
+      Make it in the rest of this repository, and make the parts fit together, so that the tests (${filling.check}) pass.
 ${checkLines(filling)}`
 }`,
 

@@ -1,5 +1,6 @@
 /** `bosun serve`: opens the HTTP door until it is told to end. */
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { PACKAGE } from '../../../base/package-directory.ts';
 import { ownVersion } from '../../../base/version.ts';
@@ -57,7 +58,11 @@ export async function run(typed: Typed): Promise<number> {
 
 /** Those that were named, or else the one that the user stands in; what was allowed before still is. */
 async function allow(directories: readonly string[]): Promise<void> {
-  for (const directory of directories) await ask('allowRepository', { directory });
+  for (const directory of directories) {
+    if (/^\d{1,5}$/.test(directory) && !existsSync(directory))
+      throw new BosunError('usage', `there is no directory ${directory}; the port is: --port ${directory}`);
+    await ask('allowRepository', { directory });
+  }
   if (directories.length > 0) return;
   try {
     await ask('allowRepository', {});
