@@ -2,8 +2,10 @@
 import { readdirSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { squashedRef } from '../src/collect/collect.ts';
 import { Bosun } from '../src/doors/library.ts';
 import { loadWorkflow } from '../src/index.ts';
+import { mergeRun, undoMerge } from '../src/operations/merge.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
 
 const FLOW = `name: pair
@@ -132,4 +134,42 @@ test('what was built on a merge, or lies in the way, is never lost: the undo is 
   const mine = await repository.commit('on top', { 'more.txt': 'more\n' });
   await refused(`git revert ${landed.slice(0, 10)}`);
   expect(await git('rev-parse', 'HEAD')).toBe(mine);
+});
+
+/** As if the process were killed there. */
+const dying =
+  (at: string) =>
+  (point: string): void => {
+    if (point === at) throw new Error(`died at ${at}`);
+  };
+
+test('a merge that is cut off between the branch and the journal is recorded by the next command, once', async () => {
+  await using world = await ranOnce();
+  const { repository, bosun } = world;
+  const { git } = repository;
+  const before = await git('rev-parse', 'HEAD');
+  const cwd = repository.path;
+  const landings = async (): Promise<string[]> => {
+    const types: string[] = [];
+    for await (const page of bosun.events(undefined, { types: ['run.landed', 'run.unlanded'] }))
+      types.push(...page.map(({ event }) => event.type));
+    return types;
+  };
+
+  const { headCommit, id } = (await bosun.status()).run;
+  await expect(mergeRun({ cwd, by: 'anna', squash: true, fault: dying('unlocked') })).rejects.toThrow('died');
+  const landed = await git('rev-parse', 'HEAD');
+  expect(landed).not.toBe(before);
+  expect(await landings(), 'it died before that').toEqual([]);
+  await repository.commit('on top', { 'more.txt': 'more\n' });
+  expect((await bosun.status()).recovered).toContain('it is complete now');
+  expect((await bosun.status()).run.landed).toMatchObject({ kind: 'squashed', from: before, to: landed });
+  expect(await git('--git-dir', '.git/bosun/git', 'rev-parse', squashedRef(id, headCommit))).toBe(landed);
+
+  await git('reset', '-q', '--hard', landed);
+  await expect(undoMerge({ cwd, by: 'anna', fault: dying('noted') })).rejects.toThrow('died');
+  expect(await git('rev-parse', 'HEAD')).toBe(before);
+  expect((await bosun.status()).recovered).toContain('it is complete now');
+  expect(await landings(), 'the second is not there twice').toEqual(['run.landed', 'run.unlanded']);
+  expect((await bosun.status()).recovered).toBeUndefined();
 });

@@ -5,9 +5,10 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { BosunError } from '../contract/errors.ts';
+import type { LandedAs } from '../contract/landed.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { splitNul } from '../system/git/git.ts';
-import { moveBranchTo } from './landing.ts';
+import { moveBranchTo, type LandingRecord } from './landing.ts';
 import { parseMergeTree, type MergeTree } from '../system/git/merge-tree.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
 import { refuseUnfinished } from '../system/git/unfinished.ts';
@@ -33,8 +34,10 @@ export interface LandRequest {
   what: string;
   /** One commit with all of it, in place of the run's own. */
   squash?: boolean;
-  /** Looks at what would land, a commit of the engine; throws where it must not. */
+  /** Has the last word before anything of the user's changes: throws where this commit of the engine must not land. */
   check?(commit: string): Promise<void>;
+  /** What is recorded of it. */
+  record?(landed: Landed & Pick<LandedAs, 'kind'>, from: string): LandingRecord;
   /** Gives up, as long as nothing of the user's has changed. */
   signal?: AbortSignal;
   /** A named point at which a test may end the process. */
@@ -69,8 +72,13 @@ export async function land(engine: EngineGit, request: LandRequest): Promise<Lan
   await handOver(engine, objects, head, target);
   request.signal?.throwIfAborted();
   const { directory, what, fault } = request;
-  await undisturbed(() => moveBranchTo({ directory, engine, repository, tree, to: target, what, fault }));
-  return { kind: squash ? 'squashed' : isForward ? 'fast-forward' : 'merged', head: target, branch };
+  const kind = squash ? 'squashed' : isForward ? 'fast-forward' : 'merged';
+  const landed = { kind, head: target, branch } as const;
+  const record = request.record?.(landed, head);
+  await undisturbed(() =>
+    moveBranchTo({ directory, engine, repository, tree, to: target, what, record, fault }),
+  );
+  return landed;
 }
 
 export async function refuseUncommitted(

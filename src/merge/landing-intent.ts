@@ -23,10 +23,14 @@ interface Where {
 export interface Intent extends Where {
   from: string;
   to: string;
+  /** `to` has all of `from`: not so where a merge is taken back. */
+  isForward?: boolean;
   /** What is merged, and onto what, in words. */
   what: string;
   onto: string;
   entries: LandingEntry[];
+  /** What is to be recorded of it once it is done; whoever began it knows how to read that. */
+  note?: string;
 }
 
 export async function writeWhere(directory: string, { top, worktree, nonce }: Where): Promise<void> {
@@ -116,13 +120,14 @@ function isWhere(value: unknown): value is Where {
 }
 
 function isIntent(value: Where): value is Intent {
-  const { from, to, what, onto, entries } = value as Partial<Intent>;
+  const { from, to, what, onto, entries, note } = value as Partial<Intent>;
   const isHash = (hash: unknown): boolean => typeof hash === 'string' && /^[0-9a-f]{40,64}$/.test(hash);
   return (
     isHash(from) &&
     isHash(to) &&
     typeof what === 'string' &&
     typeof onto === 'string' &&
+    (note === undefined || typeof note === 'string') &&
     Array.isArray(entries) &&
     entries.every(isEntry)
   );

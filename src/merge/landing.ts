@@ -4,7 +4,7 @@
  * that the next command can take back, and to take it back needs no space. A file that somebody changed meanwhile stays
  * as it is.
  *
- *   staged ──▶ intended ──▶ locked ──▶ taken, placed ──▶ indexed ──▶ moved ──▶ (gone)
+ *   staged ──▶ intended ──▶ locked ──▶ taken, placed ──▶ indexed ──▶ moved ──▶ noted ──▶ (gone)
  *   nothing is touched yet             undone by whoever comes next    it is done
  */
 import { lstatSync, readFileSync, renameSync } from 'node:fs';
@@ -16,6 +16,7 @@ import { BosunError } from '../contract/errors.ts';
 import { copyIndex } from '../system/git/copy-index.ts';
 import type { EngineGit } from '../system/git/engine-git.ts';
 import { gitInRepository, splitNul } from '../system/git/git.ts';
+import { isOnBranch } from '../system/git/on-branch.ts';
 import {
   placeFiles,
   removeEmptied,
@@ -48,26 +49,57 @@ export interface LandingRequest {
   tree: WorkTree;
   to: string;
   what: string;
+  record?: LandingRecord | undefined;
   /** A named point at which a test may end the process. */
   fault?: ((point: string) => void) | undefined;
 }
 
+/** What is recorded of a landing once it is done: also by the next command, where it was cut off in between. */
+export interface LandingRecord {
+  note: string;
+  /** False where it cannot be recorded yet: then the next command does it. It may be called again for the same note. */
+  write: WriteNote;
+}
+
+export type WriteNote = (note: string) => Promise<boolean>;
+
 /** Whoever calls it holds the lock on merges, and has called `recoverLanding`. */
 export async function moveBranchTo(request: LandingRequest): Promise<void> {
-  const { directory, repository, tree, to, what } = request;
+  const { directory, record, fault } = request;
+  const stage = await changeAll(request);
+  try {
+    if (record && !(await record.write(record.note))) return;
+  } catch (error) {
+    const why = `it could not be recorded (${(error as Error).message})`;
+    throw new BosunError(
+      'system',
+      `${request.what} is in your branch, but ${why}: put that right, free some space say, then bosun status records it`,
+      { cause: error },
+    );
+  }
+  fault?.('noted');
+  await discard(directory, stage);
+}
+
+/** Gives the stage, which is still there: with it the next command knows what is left to do. */
+async function changeAll(request: LandingRequest): Promise<string> {
+  const { directory, repository, tree, to, what, record } = request;
   const { top, gitDir, commonDir, head: from, branch } = repository;
   const fault = request.fault ?? (() => {});
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const nonce = randomUUID();
   const where = { top, worktree: path.relative(commonDir, gitDir), nonce };
   let isSettled = true;
+  let isDone = false;
   try {
     await writeWhere(directory, where);
     const stage = await makeStage(directory, top, nonce);
     const entries = await prepareStage(request, stage);
     fault('staged');
     const onto = branch ?? 'your detached HEAD';
-    const intent: Intent = { ...where, from, to, what, onto, entries };
+    const isForward = await request.engine.isAncestor(from, to);
+    const note = record && { note: record.note };
+    const intent: Intent = { ...where, from, to, isForward, what, onto, entries, ...note };
     await writeIntent(directory, intent);
     fault('intended');
     await lockIndex(gitDir, nonce);
@@ -93,6 +125,8 @@ export async function moveBranchTo(request: LandingRequest): Promise<void> {
     }
     isSettled = true;
     removeEmptied(top, entries);
+    isDone = true;
+    return stage;
   } catch (error) {
     if (!isSettled)
       throw new BosunError(
@@ -106,16 +140,20 @@ export async function moveBranchTo(request: LandingRequest): Promise<void> {
     if (isSettled) {
       await unlockIndex(gitDir, nonce);
       fault('unlocked');
-      await discard(directory, stageOf(directory, top, nonce));
+      if (!isDone) await discard(directory, stageOf(directory, top, nonce));
     }
   }
 }
 
 /**
  * Finishes or undoes what a merge that was cut off left, and says which; whoever calls it holds the lock on merges, and
- * is in the work tree `here`.
+ * is in the work tree `here`. What it left to be recorded goes to `write`.
  */
-export async function recoverLanding(directory: string, here: string): Promise<string | undefined> {
+export async function recoverLanding(
+  directory: string,
+  here: string,
+  write: WriteNote = () => Promise.resolve(true),
+): Promise<string | undefined> {
   const found = lstatSync(directory, { throwIfNoEntry: false });
   if (found === undefined) return undefined;
   if (!found.isDirectory())
@@ -128,7 +166,7 @@ export async function recoverLanding(directory: string, here: string): Promise<s
     await discard(directory, stage); // it had not touched anything
     return undefined;
   }
-  const { from, to, what, onto, nonce, entries } = intent;
+  const { from, to, isForward, what, onto, nonce, entries, note } = intent;
   if (repository === undefined || stage === undefined)
     throw new BosunError(
       'wrong-state',
@@ -136,10 +174,13 @@ export async function recoverLanding(directory: string, here: string): Promise<s
     );
   const { top, gitDir, head } = repository;
   const left = head === from ? await undo(repository, stage, entries) : [];
+  // or somebody has committed on top of it since; what was taken back leaves no such trace
+  const isDone = head === to || (head !== from && isForward === true && (await isOnBranch(top, to)));
   if (head === to) removeEmptied(top, entries);
   await unlockIndex(gitDir, nonce);
+  if (isDone && note !== undefined && !(await write(note))) return undefined;
   await discard(directory, stage);
-  if (head === to) return `the merge of ${what} into ${onto} was cut off at its very end; it is complete now`;
+  if (isDone) return `the merge of ${what} into ${onto} was cut off at its very end; it is complete now`;
   if (head !== from)
     return `the merge of ${what} into ${onto} was cut off, and ${onto} has moved since, so the files in ${top} stay as they are: see git status`;
   const names =

@@ -9,7 +9,7 @@ import { inspectRepository } from '../system/git/repository.ts';
 import { refuseUnfinished } from '../system/git/unfinished.ts';
 import { openWorkTree } from '../system/git/work-tree.ts';
 import { refuseLoss, refuseUncommitted, undisturbed } from './land.ts';
-import { moveBranchTo } from './landing.ts';
+import { moveBranchTo, type LandingRecord } from './landing.ts';
 
 export interface UndoRequest {
   /** `Home.landing` */
@@ -17,6 +17,7 @@ export interface UndoRequest {
   landed: LandedAs;
   /** What was merged, in words. */
   what: string;
+  record?: LandingRecord;
   signal?: AbortSignal;
   /** A named point at which a test may end the process. */
   fault?(point: string): void;
@@ -24,7 +25,7 @@ export interface UndoRequest {
 
 /** Whoever calls it holds the lock on merges. */
 export async function undoLanding(engine: EngineGit, request: UndoRequest): Promise<void> {
-  const { directory, landed, what, signal, fault } = request;
+  const { directory, landed, what, record, signal, fault } = request;
   const repository = await inspectRepository(engine.repository.top);
   const { top, head, branch } = repository;
   const { from, to } = landed;
@@ -43,8 +44,9 @@ export async function undoLanding(engine: EngineGit, request: UndoRequest): Prom
   await refuseUncommitted(tree, top, { isUndo: true });
   await refuseLoss(engine, tree, top, head, from);
   signal?.throwIfAborted();
+  const undoing = `the undoing of ${what}`;
   await undisturbed(() =>
-    moveBranchTo({ directory, engine, repository, tree, to: from, what: `the undoing of ${what}`, fault }),
+    moveBranchTo({ directory, engine, repository, tree, to: from, what: undoing, record, fault }),
   );
 }
 

@@ -1,11 +1,12 @@
 /** Bringing a run's work into the user's branch, and taking it out again: all of it or nothing, one at a time. */
-import { squashedRef } from '../collect/collect.ts';
+import { existsSync } from 'node:fs';
 import { BosunError } from '../contract/errors.ts';
 import type { Asked, Reading } from '../contract/operations.ts';
 import type { Merged, MergePreview, MergeUndone } from '../contract/outputs.ts';
 import { isOpen, type RunView } from '../contract/run.ts';
 import { loadRun } from '../run/load-run.ts';
 import { squashMessage, withCoAuthor } from '../merge/message.ts';
+import type { Claim } from '../store/claims.ts';
 import { takeLock } from '../store/lock.ts';
 import type { Store } from '../store/store.ts';
 import { openEngineGit, type EngineGit } from '../system/git/engine-git.ts';
@@ -13,9 +14,9 @@ import { requireObjects } from '../system/git/hold-objects.ts';
 import { land } from '../merge/land.ts';
 import { previewLanding } from '../merge/preview.ts';
 import { undoLanding } from '../merge/undo.ts';
-import { noteAfterEnd } from '../run/note-after-end.ts';
-import type { Home } from '../store/home.ts';
-import { recoverLanding } from '../merge/landing.ts';
+import { settleMerge } from '../run/recover-merge.ts';
+import { landingRecord } from '../run/record-landing.ts';
+import type { LandedFact } from '../contract/landed.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
 import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
 
@@ -38,10 +39,9 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
   const { home } = journal;
   const run = await findEndedRun(journal, options.run);
   options.signal?.throwIfAborted();
-  using lock = lockMerges(home);
+  using lock = await lockMerges(journal, options);
   void lock;
-  const recovered = await recoverLanding(home.landing, home.top);
-  if (recovered !== undefined) options.recovered?.(recovered);
+  using held = new DisposableStack();
   await using given = await givenBy(journal, run);
   const { git, repository, base, titles } = given;
   requireAsShown(options, { head: run.headCommit, onto: repository.head });
@@ -49,13 +49,28 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     ? squashMessage(run.id, run.name, titles)
     : `Merge ${run.branch}\n\nBosun-Run: ${run.id}\n`;
   const { state: now } = await loadRun(journal.store, run.id);
+  let claim: Claim | undefined;
   const landed = await land(git, {
-    ...(now.workflow.merge && {
-      check: async (commit: string) => {
+    check: async (commit: string) => {
+      if (now.workflow.merge) {
         const { checkMerged } = await import('./merge-check.ts'); // the whole engine, which most merges need not
         await checkMerged(home.top, now, commit, (text) => options.printed?.(text), options);
-      },
-    }),
+      }
+      held.use((claim = await claimEnded(journal, run)));
+    },
+    record: ({ kind, head: to, branch }, from) => {
+      const on = branch === undefined ? {} : { branch };
+      const fact: LandedFact = {
+        type: 'run.landed',
+        kind,
+        from,
+        to,
+        ...on,
+        head: run.headCommit,
+        by: options.by,
+      };
+      return landingRecord(git, journal.store, { run: run.id, fact }, claim!);
+    },
     directory: home.landing,
     commit: run.headCommit,
     base,
@@ -65,19 +80,6 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     ...(options.signal && { signal: options.signal }),
     ...(options.fault && { fault: options.fault }),
   });
-  const { kind, head, branch } = landed;
-  // no branch of the user's has the run's own commits then
-  if (kind === 'squashed') await git.updateRef(squashedRef(run.id, run.headCommit), head);
-  if (kind !== 'nothing')
-    await noteAfterEnd(journal.store, run.id, {
-      type: 'run.landed',
-      kind,
-      from: repository.head,
-      to: head,
-      ...(branch !== undefined && { branch }),
-      head: run.headCommit,
-      by: options.by,
-    });
   return { ...landed, run: run.id, commits: titles.length };
 }
 
@@ -110,11 +112,11 @@ export async function previewMerge(options: Reading<'previewMerge'>): Promise<Me
 export async function undoMerge(options: UndoOptions): Promise<MergeUndone> {
   await using journal = await openJournal(options.cwd);
   const { home, store } = journal;
-  const run = await findRun(journal, options.run);
-  using lock = lockMerges(home);
+  const { id } = await findRun(journal, options.run);
+  using lock = await lockMerges(journal, options);
   void lock;
-  const recovered = await recoverLanding(home.landing, home.top);
-  if (recovered !== undefined) options.recovered?.(recovered);
+  const run = await findRun(journal, id); // what was cut off before it was recorded is recorded now
+  using claim = await claimEnded(journal, run);
   const { landed } = run;
   if (!landed)
     throw new BosunError(
@@ -123,15 +125,16 @@ export async function undoMerge(options: UndoOptions): Promise<MergeUndone> {
     );
   const { from, to, branch } = landed;
   await using git = await openEngineGit(await inspectRepository(home.top));
+  const on = branch === undefined ? {} : { branch };
+  const fact: LandedFact = { type: 'run.unlanded', from, to, ...on, by: options.by };
   await undoLanding(git, {
     directory: home.landing,
     landed,
     what: `run ${run.id}`,
+    record: landingRecord(git, store, { run: run.id, fact }, claim),
     ...(options.signal && { signal: options.signal }),
     ...(options.fault && { fault: options.fault }),
   });
-  const on = branch === undefined ? {} : { branch };
-  await noteAfterEnd(store, run.id, { type: 'run.unlanded', from, to, ...on, by: options.by });
   return { run: run.id, head: from, was: to, ...on };
 }
 
@@ -157,12 +160,36 @@ async function findEndedRun(journal: Journal, id: string | undefined): Promise<R
   );
 }
 
-function lockMerges(home: Home): Disposable {
+/** One merge at a time; what an earlier one left is settled first. */
+async function lockMerges(
+  { home, store }: Journal,
+  { recovered }: Pick<MergeOptions, 'recovered'>,
+): Promise<Disposable> {
+  using undo = new DisposableStack();
   const lock = takeLock(home.mergeLock);
-  if (lock) return lock;
+  if (!lock)
+    throw new BosunError(
+      'busy',
+      `another bosun merge is at work in ${home.top}: wait for it, then merge again`,
+    );
+  undo.use(lock);
+  const settled = await settleMerge(home, store);
+  if (settled !== undefined) recovered?.(settled);
+  else if (existsSync(home.landing))
+    throw new BosunError(
+      'busy',
+      `an earlier merge was cut off, and its run is at work again, so it can't be recorded yet: wait for that run (bosun wait), then merge again`,
+    );
+  return undo.move();
+}
+
+/** Nobody resumes it from here on, so that what becomes of it can be recorded. */
+async function claimEnded({ store }: Journal, { id }: RunView): Promise<Claim> {
+  const claim = await store.claim(id);
+  if (claim) return claim;
   throw new BosunError(
     'busy',
-    `another bosun merge is at work in ${home.top}: wait for it, then merge again`,
+    `run ${id} is at work again, so nothing was changed: wait for it (bosun wait ${id}), then merge again`,
   );
 }
 

@@ -27,7 +27,7 @@ export async function statusOf(options: Reading<'status'>): Promise<Status> {
   const shown = asShown(run, await shownState(journal, run));
   // loaded only where there is something to do
   const recovered =
-    existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home));
+    existsSync(home.landing) && (await (await import('../run/recover-merge.ts')).recoverMerge(home, store));
   const rest = { taskCount, ...(recovered && { recovered }) };
   return { run: shown, tasks: shown.state === 'interrupted' ? tasks.map(stopped) : tasks, ...rest };
 }

@@ -88,7 +88,7 @@ export async function openEngine(
     ),
   ); // something else may be wrong first
   const store = undo.use(openSqliteStore(home.journal));
-  const recovered = await recoverMerge(home);
+  const recovered = await recoverMerge(home, store);
   const git = undo.use(await openEngineGit(repository));
   const sandbox = await trying;
   if (sandbox.launcher.uid !== undefined) checkReadable(repository, sandbox.launcher.uid);

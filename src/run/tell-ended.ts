@@ -38,7 +38,7 @@ async function tell(run: string, { store, top, sources }: Around, signal: AbortS
   const { state } = await loadRun(store, run);
   if (isOpen(state)) return;
   const record = async (facts: Fact[]): Promise<void> =>
-    void (await noteAfterEnd(store, run, ...(facts as HookFact[])));
+    void (await noteAfterEnd(store, run, facts as HookFact[]));
   const loop = { state, isOver: true, submit() {}, note() {}, record };
   const desk = new HookDesk({ loop, landings: { land: async () => {} }, sources, top, nowMs: Date.now });
   const close = (): void => void desk.close();
