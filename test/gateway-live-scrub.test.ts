@@ -74,6 +74,86 @@ describe('a key that the provider repeats', () => {
   });
 });
 
+const hex = (text: string): string => Buffer.from(text).toString('hex');
+const each = (text: string, write: (code: string) => string): string =>
+  [...text].map((one) => write(hex(one))).join('');
+const SPELLINGS: [string, (key: string) => string][] = [
+  ['as JSON may escape it', (key) => each(key, (code) => String.raw`\u00${code}`)],
+  ['as JSON within JSON has it', (key) => each(key, (code) => String.raw`\\u00${code.toUpperCase()}`)],
+  ['with one character escaped', (key) => key.replace('s', String.raw`\u0073`)],
+  ['as JavaScript may escape it', (key) => each(key, (code) => String.raw`\x${code}`)],
+  ['percent-encoded', (key) => each(key, (code) => `%${code.toUpperCase()}`)],
+  ['percent-encoded twice', (key) => each(key, (code) => `%25${code}`)],
+  ['as HTML has it', (key) => each(key, (code) => `&#x${code};`)],
+  ['as HTML has it in decimal', (key) => each(key, (code) => `&#${Number.parseInt(code, 16)};`)],
+  ['in capitals', (key) => key.toUpperCase()],
+  ['in hex', hex],
+  ['in hex, in capitals', (key) => hex(key).toUpperCase()],
+  ...[0, 1, 2].flatMap((before): [string, (key: string) => string][] => [
+    [
+      `in base64 behind ${before} bytes`,
+      (key) => Buffer.from(`${'u:'.slice(0, before)}${key}?`).toString('base64'),
+    ],
+    [
+      `in base64url behind ${before} bytes`,
+      (key) => Buffer.from(`${'u:'.slice(0, before)}${key}`).toString('base64url'),
+    ],
+  ]),
+  [
+    'in base64 that JSON escapes',
+    (key) =>
+      Buffer.from(key)
+        .toString('base64')
+        .replaceAll('/', String.raw`\/`)
+        .replaceAll('+', '%2B'),
+  ],
+];
+
+/** The letters of a key that can still be read: stars are none, nor what base64 mixes with others at the ends. */
+function rest(cleaned: string): string {
+  return cleaned.replace(/\*{8,}/, '');
+}
+
+describe('a key in another spelling', () => {
+  const odd = 'sk-ant_Q7/x+Zw==9f?8>~k3';
+  it.each(SPELLINGS)('%s is masked, however it is cut', (_, write) => {
+    for (const key of [KEY, odd]) {
+      const text = `data: {"x":"${write(key)}"}\n\n`;
+      for (const step of [1, 2, 3, 5, 7, 1000]) {
+        const clean = new Scrub([key]).cleaner();
+        const out: Buffer[] = [];
+        for (let at = 0; at < text.length; at += step)
+          out.push(clean(Buffer.from(text.slice(at, at + step)))!);
+        out.push(clean(undefined) ?? Buffer.alloc(0));
+        const cleaned = Buffer.concat(out).toString();
+        expect(cleaned).toHaveLength(text.length);
+        expect(cleaned.startsWith('data: {"x":"'), cleaned).toBe(true);
+        expect(cleaned.endsWith('"}\n\n'), cleaned).toBe(true);
+        expect(rest(cleaned).length, cleaned).toBeLessThanOrEqual('data: {"x":""}\n\n'.length + 8);
+      }
+    }
+  });
+
+  it.each(SPELLINGS)('%s takes a header away', async (_, write) => {
+    const told = await heard((out) => out.writeHead(200, { 'x-echo': write(KEY), 'x-ok': 'ok' }).end('{}'));
+    expect(told).toContain('x-ok');
+    expect(told).not.toContain('x-echo');
+  });
+
+  it('costs little where there is none, also of text that is nothing but beginnings', () => {
+    const clean = (text: string): number => {
+      const bytes = Buffer.from(text.repeat(Math.ceil(1_000_000 / text.length)));
+      const cleaner = new Scrub([KEY]).cleaner();
+      const { user } = process.cpuUsage();
+      for (let at = 0; at < bytes.length; at += 16_384) cleaner(bytes.subarray(at, at + 16_384));
+      return (process.cpuUsage().user - user) / 1000;
+    };
+    clean('warm');
+    for (const text of [`data: {"text":"some words of a model"}\n\n`, '\\', '%25', '&#', KEY.slice(0, -1)])
+      expect(clean(text), text).toBeLessThan(400);
+  });
+});
+
 describe('scrubbing', () => {
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
   const key = fc.array(character, { minLength: 8, maxLength: 60 }).map((all) => all.join(''));
