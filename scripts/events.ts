@@ -57,6 +57,7 @@ const COMMON: Readonly<Record<string, string>> = {
   note: 'what was added to it',
   outcome: 'how it ended',
   output: 'what it gave',
+  produced: 'what the tasks before an approval gave, for whoever decides',
   outputRef: 'in place of `output`, where that is large',
   owner: 'the task that owns them',
   owners: 'the tasks that own them',

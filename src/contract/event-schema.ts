@@ -47,6 +47,7 @@ const question = {
   several: opt(literal(true)),
   freeText: opt(literal(true)),
   tool: opt(literal(true)),
+  produced: opt(list(object({ task: text, label: opt(text), text }))),
 };
 
 const ref = object({ hash: text, bytes: count });

@@ -40,7 +40,20 @@ export interface Question extends AnswerForm {
   default: string | null;
   /** Whether an agent may use a tool. */
   tool?: true;
+  /** Of an approval: what the tasks before it produced, as far as there is room. */
+  produced?: ProducedWords[];
 }
+
+export interface ProducedWords {
+  task: string;
+  /** What people call the task; absent where that is its id. */
+  label?: string;
+  text: string;
+}
+
+/** Tasks that a question shows the words of, and how much of each. */
+export const PRODUCED_MAX = 12;
+export const PRODUCED_CHARS_MAX = 1000;
 
 export const QUESTION_CHARS_MAX = 4000;
 export const CHOICES_MAX = 50;

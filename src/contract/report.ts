@@ -1,4 +1,5 @@
 /** The report of a run as JSON: what the text, the page and other programs show. Types only, all of it bounded. */
+import type { ProducedWords } from './question.ts';
 import type { Service } from './services.ts';
 import type { AccessWord } from './access.ts';
 import type { BudgetMark } from './event.ts';
@@ -290,6 +291,8 @@ export interface QuestionReport {
   id: string;
   task: string;
   text: string;
+  /** Of an approval: what the tasks before it produced, as far as there is room. */
+  produced: ProducedWords[];
   /** What can be chosen; empty for yes or no, and where only free text is taken. */
   choices: string[];
   several: boolean;

@@ -6,6 +6,7 @@ import {
   count,
   mark,
   opt,
+  produced,
   pause,
   runState,
   runtime,
@@ -42,6 +43,7 @@ export const question = z.strictObject({
   owners: opt(z.array(z.strictObject({ task: text, label: opt(text), state: taskState }))),
   budget: opt(mark.extend({ raiseTo: count })),
   diff: opt(text),
+  produced: opt(produced),
   timeoutMs: opt(count),
   pausedSinceMs: opt(count),
 });

@@ -19,3 +19,5 @@ export const runState = z.enum(RUN_STATES);
 export const shownRunState = z.enum(SHOWN_RUN_STATES);
 export const pause = { by: text, sinceMs: count };
 export const taskState = z.enum(TASK_STATES);
+/** What tasks before an approval gave, for whoever has to decide. */
+export const produced = z.array(z.strictObject({ task: text, label: opt(text), text }));

@@ -104,11 +104,15 @@ function renderQuestions(report: RunReport): Markup | null {
   const { questions } = report;
   const labelOf = labeller(report);
   if (questions.length === 0) return null;
-  const rows = questions.map(({ task, text, choices, answer, by, note, askedAtMs, answeredAtMs }) => {
+  const rows = questions.map((question) => {
+    const { task, text, produced, choices, answer, by, note, askedAtMs, answeredAtMs } = question;
+    const words = produced.map(
+      (each) => markup`<p class="quiet">${each.label ?? each.task}</p><pre>${each.text}</pre>`,
+    );
     const waited = answeredAtMs === null ? '' : ` after ${formatDuration(answeredAtMs - askedAtMs)}`;
     const end =
       answeredAtMs === null ? 'no answer yet' : `${answer ?? 'no answer'}, ${saidBy(by ?? '')}${waited}`;
-    return markup`<li class="card"><p><b>${text}</b></p>${listed(choices)}<p class="quiet">${labelOf(task)} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
+    return markup`<li class="card"><p><b>${text}</b></p>${words}${listed(choices)}<p class="quiet">${labelOf(task)} · ${end}</p>${note === null ? null : markup`<p>${note}</p>`}</li>`;
   });
   return section('Questions', markup`<ul class="cards">${rows}</ul>`);
 }

@@ -4,8 +4,12 @@ import { isSomebody } from '../../contract/actor.ts';
 import type { EventOf } from '../../contract/event.ts';
 import { answerWords, sayAnswer, type AnswerForm } from '../../contract/question.ts';
 import { tellDefault } from '../text/figures.ts';
+import { producedLines } from '../text/question-material.ts';
 import { inOneLine, plainLine } from '../text/plain.ts';
 import { saidBy } from '../words.ts';
+
+/** Of what tasks gave before an approval. */
+const LINES_MAX = 60;
 
 /** `name`: the task, where it asks nothing else, or the question itself. */
 export function answerCommand(name: string, form: AnswerForm, run: string): string {
@@ -15,13 +19,14 @@ export function answerCommand(name: string, form: AnswerForm, run: string): stri
 /** As an event: what is asked, what to type, and what happens where nobody does. */
 export function tellQuestion(event: EventOf<'question.asked'>, run: string): string {
   const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
+  const produced = producedLines(event, LINES_MAX, run).map((line) => `\n${line}`);
   const how = `${answerCommand(event.id, event, run)}${otherwise && `; else ${otherwise}`}`;
   const choices = (event.choices ?? []).map(
     ({ label, about }, n) => `\n[${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`,
   );
-  return choices.length === 0
+  return choices.length === 0 && produced.length === 0
     ? `asks: ${event.text}  (${how})`
-    : `asks: ${event.text.trimEnd()}${choices.join('')}\n(${how})`;
+    : `asks: ${event.text.trimEnd()}${[...produced, ...choices].join('')}\n(${how})`;
 }
 
 /** As an event: the answer, and to which question where that is known. */

@@ -1,15 +1,14 @@
 /** What runs ask of people, outside of the live view: who asks what, and the command that answers. Pure; what it gives is safe to print. */
-import { shellWord } from '../../base/shell-word.ts';
 import { listChoices } from '../../contract/question.ts';
 import type { QuestionView, RunView } from '../../contract/run.ts';
-import { fitColumns } from './columns.ts';
 import { inOneLine, plainLine } from './plain.ts';
+import { diffLines, producedLines } from './question-material.ts';
 import { answerCommand } from '../lines/question-lines.ts';
 import { tellDefault, tellPause } from './figures.ts';
 
 const QUESTIONS_SHOWN_MAX = 3;
 const DIFF_LINES_MAX = 20;
-const DIFF_COLUMNS_MAX = 120;
+const PRODUCED_LINES_MAX = 24;
 
 type AskingRun = Pick<RunView, 'id' | 'questions'>;
 
@@ -28,6 +27,7 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
     const choices = plainLine(listChoices(question));
     return [
       `  ? ${plainLine(label)} asks: ${inOneLine(text)}`,
+      ...producedLines(question, PRODUCED_LINES_MAX, run).map((line) => `    ${line}`),
       ...diffLines(question, DIFF_LINES_MAX, run).map((line) => `    ${line}`),
       ...(choices === '' ? [] : [`    ${choices}`]),
       `    ${answerCommand(questionName(question, questions), question, run)}${otherwise && `  (else ${otherwise})`}`,
@@ -37,24 +37,6 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
   return left > 0
     ? [...shown, `  … and ${left} more: bosun status ${run} --json, bosun attach ${run}`]
     : shown;
-}
-
-/** What the question's own text ends with where it has not all of the change. */
-const CUT = /\n… \(\d+ characters more\)$/;
-
-/** How the change begins that is asked for; set off, so that none of it can pass for a line of ours. */
-export function diffLines({ diff, task }: QuestionView, linesMax: number, run: string): string[] {
-  if (diff === undefined) return [];
-  const lines = diff.replace(CUT, '').replace(/\n$/, '').split(/\r?\n/);
-  const isCut = CUT.test(diff);
-  const shown = lines.slice(0, lines.length > linesMax || isCut ? linesMax - 1 : linesMax);
-  const left = lines.length - shown.length;
-  const count = isCut ? 'more' : `${left} ${left === 1 ? 'line' : 'lines'} more`;
-  const all = `bosun diff ${run} --task ${plainLine(shellWord(task))} --wanted`;
-  return [
-    ...shown.map((line) => fitColumns(`| ${plainLine(line)}`, DIFF_COLUMNS_MAX)),
-    ...(left > 0 || isCut ? [`| … (${count}; all of it: ${all})`] : []),
-  ];
 }
 
 /** One line for each thing that a person has to do for the run to go on. */

@@ -9,6 +9,7 @@ import { plainLine, spellControls, inOneLine } from './plain.ts';
 import { costs, fallbacks } from './cost.ts';
 import { describeUnread } from '../message-words.ts';
 import { messageLine } from './message-line.ts';
+import { producedLines } from './question-material.ts';
 import {
   outsideCountOf,
   sinceWork,
@@ -37,6 +38,7 @@ const SHOWN = {
   tasks: 20,
   busy: 4,
   questions: 3,
+  producedLines: 24,
   conflicts: 3,
   files: 6,
   outputs: 10,
@@ -147,14 +149,22 @@ function failures(report: RunReport, paint: Paint, width: number): string[] {
   return ['Failed', ...lines, ...more(failed.length, SHOWN.failures)];
 }
 
+function openQuestions({ questions, run }: RunReport): RunReport['questions'] {
+  return run.endedAtMs === null ? questions.filter(({ answeredAtMs }) => answeredAtMs === null) : [];
+}
+
 function questions(report: RunReport, width: number): string[] {
-  const { questions, run } = report;
+  const { run } = report;
   const labelOf = labeller(report);
-  const open = run.endedAtMs === null ? questions.filter(({ answeredAtMs }) => answeredAtMs === null) : [];
+  const open = openQuestions(report);
   if (open.length === 0) return [];
-  const lines = open.slice(0, SHOWN.questions).map(({ task, text, choices }) => {
+  const lines = open.slice(0, SHOWN.questions).flatMap((question) => {
+    const { task, text, choices } = question;
     const list = choices.map((label, n) => `  [${n + 1}] ${label}`).join('');
-    return fitColumns(`  ? ${spellControls(labelOf(task))}  ${plainLine(text + list)}`, width);
+    return [
+      fitColumns(`  ? ${spellControls(labelOf(task))}  ${plainLine(text + list)}`, width),
+      ...producedLines(question, SHOWN.producedLines, run.id).map((line) => fitColumns(`    ${line}`, width)),
+    ];
   });
   return ['Waiting for an answer', ...lines, ...more(open.length, SHOWN.questions)];
 }
@@ -225,14 +235,21 @@ function outputs({ tasks }: RunReport, width: number): string[] {
   return ['Outputs', ...lines, ...more(given.length, SHOWN.outputs)];
 }
 
-/** What agents said last for whom it may concern: no other task takes it, and no file has it. */
+/** What agents said that is in no file: first those whose words no other task takes. */
 function answers(report: RunReport, paint: Paint, width: number): string[] {
+  const isShownAbove = new Set(
+    openQuestions(report).flatMap(({ produced }) => produced.map(({ task }) => task)),
+  );
   const said = report.tasks.flatMap((task) => {
     const { output } = task;
-    return typeof output === 'string' && output.trim() !== '' && isLast(report, task)
+    return typeof output === 'string' &&
+      output.trim() !== '' &&
+      hasOnlyWords(task) &&
+      !isShownAbove.has(task.id)
       ? [{ task, output }]
       : [];
   });
+  said.sort((a, b) => Number(isLast(report, b.task)) - Number(isLast(report, a.task)));
   if (said.length === 0) return [];
   const lines = said.slice(0, SHOWN.answers).flatMap(({ task, output }) => {
     const all = output
@@ -252,10 +269,13 @@ function answers(report: RunReport, paint: Paint, width: number): string[] {
   return ['Answers', ...lines, ...more(said.length, SHOWN.answers)];
 }
 
+function hasOnlyWords(task: TaskReport): boolean {
+  return task.agent !== null && task.state === 'done' && changedCountOf(task) === 0 && !task.isPast;
+}
+
 function isLast({ tasks }: RunReport, task: TaskReport): boolean {
-  if (task.agent === null || task.state !== 'done' || changedCountOf(task) > 0) return false;
   const within = new Set([task.id, task.parent].filter((id) => id !== null));
-  return !task.isPast && !tasks.some(({ needs }) => needs.some((id) => within.has(id)));
+  return !tasks.some(({ needs }) => needs.some((id) => within.has(id)));
 }
 
 function conflicts(report: RunReport, paint: Paint, width: number): string[] {

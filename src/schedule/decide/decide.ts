@@ -29,6 +29,7 @@ import { renderInputs, renderText, renderWork, expressionScope } from '../workfl
 import { decideWait, takenPlaces } from './waits.ts';
 import { afterConflict, afterFailure } from './after-attempt.ts';
 import { runsAnyway, withHalts } from './halt.ts';
+import { producedFor } from '../workflow/produced-words.ts';
 import { candidateNames, judgeFiles } from '../workflow/race.ts';
 import { hasFailed, nodeOf, type Node, type State } from '../state.ts';
 
@@ -133,12 +134,14 @@ function ask(state: State, node: Node): Decision {
   const approve = node.task.approve!;
   const { question, choices, timeout, ...rest } =
     typeof approve === 'string' ? { question: approve } : approve;
+  const produced = producedFor(state, node);
   return {
     type: 'question.asked',
     id: node.id,
     task: node.id,
     text: renderText(state, node, question),
     default: rest.default ?? (choices ? null : 'no'),
+    ...(produced.length > 0 && { produced }),
     ...(choices && { choices: choices.map((label) => ({ label })) }),
     ...(timeout !== undefined && { timeoutMs: parseDurationMs(timeout) }),
   };

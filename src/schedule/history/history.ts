@@ -195,6 +195,7 @@ function newQuestion(event: EventOf<'question.asked'>, atMs: number): QuestionRe
     id: event.id,
     task: event.task,
     text: cutAndCount(event.text, HISTORY_LIMITS.messageChars),
+    produced: event.produced ?? [],
     choices: (event.choices ?? []).map(({ label }) => label),
     several: event.several ?? false,
     freeText: event.freeText ?? false,

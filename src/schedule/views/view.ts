@@ -36,7 +36,7 @@ export function runView(state: State): RunView {
 }
 
 export function questionView(state: State, question: KeptQuestion): QuestionView {
-  const { id, task, text, default: fallback, askedAtMs, timeoutMs, globs, owners, diff } = question;
+  const { id, task, text, default: fallback, askedAtMs, timeoutMs, globs, owners, diff, produced } = question;
   const asked = state.asked.get(id) ?? state.requests.get(id);
   const budget = state.asked.get(id)?.budget;
   const node = state.nodes.get(task);
@@ -56,6 +56,7 @@ export function questionView(state: State, question: KeptQuestion): QuestionView
     ...(owners && { owners: owners.flatMap((owner) => ownerOf(state.nodes.get(owner))) }),
     ...(budget && { budget: budgetOf(budget) }),
     ...(diff !== undefined && { diff }),
+    ...(produced && { produced }),
     ...(paused && state.state === 'running' && { pausedSinceMs: paused.sinceMs }),
   };
 }

@@ -6,7 +6,7 @@ import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns
 import { plainLine } from '../../../report/text/plain.ts';
 import { saidBy } from '../../../report/words.ts';
 import { answerCommand } from '../../../report/lines/question-lines.ts';
-import { diffLines } from '../../../report/text/asked-lines.ts';
+import { diffLines, producedLines } from '../../../report/text/question-material.ts';
 import { tellDefault } from '../../../report/text/figures.ts';
 import type { FrameOptions } from './frame.ts';
 import type { LiveModel, ShownQuestion } from './model.ts';
@@ -45,11 +45,8 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
   if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
   const painted = shown.map((line) => paint('ask', line));
   const choices = choiceLines(question, options);
-  const diff = diffLines(
-    question,
-    Math.max(1, Math.min(DIFF_LINES_MAX, options.rows - OTHER_LINES)),
-    run!.id,
-  );
+  const linesMax = Math.max(1, Math.min(DIFF_LINES_MAX, options.rows - OTHER_LINES - choices.length));
+  const diff = [...producedLines(question, linesMax, run!.id), ...diffLines(question, linesMax, run!.id)];
   const all = [...painted, ...diff.map((line) => `  ${fitColumns(line, columns - 3)}`), ...choices];
   const last = all.at(-1)!;
   if (choices.length === 0 && diff.length === 0 && columnsOf(last) + columnsOf(how) + 3 <= columns)
