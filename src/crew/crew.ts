@@ -13,6 +13,8 @@ import { CALLS_MAX, REQUEST_BYTES_MAX, type CrewTools, type ToolName } from './t
 /** With those that are being turned away; more are closed without a word. */
 const SOCKETS_MAX = 64;
 const LINGER_MS = 1000;
+/** Of one connection: an agent that sends many short lines does not stop the engine. */
+const LINES_A_TURN = 16;
 
 export interface CrewOptions extends SocketAt {
   tools: CrewTools;
@@ -84,6 +86,7 @@ export class Crew implements AsyncDisposable {
     }
     readLines(socket, {
       bytesMax: REQUEST_BYTES_MAX,
+      linesATurn: LINES_A_TURN,
       onLine: (line) => void this.#handle(socket, line, left.signal),
       onTooLong: () =>
         turnAway(socket, new RpcError(ERRORS.usage.rpc, 'the message is longer than it may be')),

@@ -5,7 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { BosunError } from '../contract/errors.ts';
 import { callTool } from './client.ts';
-import { readLines } from './lines.ts';
+import { holdUntilDrained, readLines } from './lines.ts';
 import {
   CALLS_MAX,
   linesOf,
@@ -51,8 +51,7 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
   const underWay = new Map<Id, AbortController>();
   const send = (message: object): void => {
     if (!output.writable || output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)) return;
-    input.pause(); // who does not read is not heard
-    output.once('drain', () => input.resume());
+    holdUntilDrained(input, output); // who does not read is not heard
   };
   const fail = (id: Id | null, { code, message, data }: RpcProblem): void =>
     send({ id, error: { code, message, ...(data && { data }) } });

@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { parseJson } from '../../base/parse-json.ts';
-import { readLines } from '../../crew/lines.ts';
+import { holdUntilDrained, readLines } from '../../crew/lines.ts';
 import { createServer, type McpServerOptions } from './server.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
@@ -53,9 +53,7 @@ export async function serveOnStreams(
       const read = readMessage(line);
       if ('refusal' in read) return refuse(read.refusal);
       transport.note(read.message);
-      if (messages.write(`${line}\n`)) return;
-      stdin.pause();
-      messages.once('drain', () => stdin.resume());
+      if (!messages.write(`${line}\n`)) holdUntilDrained(stdin, messages);
     },
     onTooLong: () => {
       refuse(refusalOf(null, INVALID_REQUEST, `a message is longer than ${LINE_BYTES_MAX} bytes`));
