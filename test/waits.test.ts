@@ -121,6 +121,20 @@ describe('a wait', () => {
     expect(started(take(ends('a')))).toEqual([]);
     expect(started(take(ends('b')))).toEqual(['c']);
   });
+
+  it('for a message of another costs no look at all tasks while that one can still send it', () => {
+    const names = Array.from({ length: 20 }, (_, n) => `t${n}`);
+    const tasks = Object.fromEntries(names.map((name) => [name, run]));
+    const { take, state } = startDecided({ concurrency: 40, tasks: { ...tasks, sender: run } });
+    for (const name of names) take(waits(name, from('sender')));
+    const { nodes } = state;
+    const all = nodes.values.bind(nodes);
+    let looks = 0;
+    nodes.values = () => (looks++, all());
+    take({ type: 'attempt.progress', task: 'sender', attempt: 1, text: 'half' });
+    expect(looks).toBe(0);
+    expect(toldIn(take(ends('sender')))).toHaveLength(names.length);
+  });
 });
 
 describe('a circle', () => {

@@ -44,6 +44,9 @@ export function decideCircle(state: State): EventOf<'wait.circled'> | undefined 
   };
 }
 
+/** Of each wait for others, one that could end it when it was last looked at: who asks again need not look at all tasks. */
+const speakers = new WeakMap<Wait, Node>();
+
 /** What can still happen if none of the stuck ones does anything. */
 class Outlook {
   readonly #state: State;
@@ -62,7 +65,13 @@ class Outlook {
     if (wait.for.kind === 'publication')
       return this.#canBePublished(awaitedInterface(this.#state, wait.for), 0);
     const isSender = sendersOf(wait);
-    for (const node of this.#state.nodes.values()) if (isSender(node) && this.#canSpeak(node)) return true;
+    const known = speakers.get(wait);
+    if (known && this.#canSpeak(known)) return true;
+    for (const node of this.#state.nodes.values()) {
+      if (!isSender(node) || !this.#canSpeak(node)) continue;
+      speakers.set(wait, node);
+      return true;
+    }
     return false;
   }
 

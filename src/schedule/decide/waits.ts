@@ -88,10 +88,24 @@ function afterMessage(state: State, wait: Wait): Over | undefined {
   if (found)
     return { why: 'met', text: `a message from ${nodeOf(state, found[0].task).label} waits; call inbox` };
   if (isAnybody(wait)) return isAskedForAccess(state, node) ? { why: 'met', text: ASKED } : undefined;
-  const isLeft = [...state.nodes.values()].some((other) => senders(other) && !hasEnded(other));
-  return isLeft
+  return isAnyLeft(state, wait, senders)
     ? undefined
     : { why: 'ended', text: `${nameOf(state, wait)} has ended and sent nothing more` };
+}
+
+/** Of each wait for a message, a sender that had not ended when it was last looked for. */
+const openSenders = new WeakMap<Wait, Node>();
+
+/** It is asked at each decision, so all tasks are gone through only once the sender that was known has ended. */
+function isAnyLeft(state: State, wait: Wait, senders: (node: Node) => boolean): boolean {
+  const known = openSenders.get(wait);
+  if (known && !hasEnded(known)) return true;
+  for (const node of state.nodes.values()) {
+    if (hasEnded(node) || !senders(node)) continue;
+    openSenders.set(wait, node);
+    return true;
+  }
+  return false;
 }
 
 const ASKED = 'another agent asks for files that you own; call inbox';
