@@ -13,7 +13,10 @@ export interface LineReader {
 }
 
 /** While the stream is held no line is handed on, also none that has come already. */
-export function readLines(stream: Readable, { bytesMax, onLine, onTooLong, linesATurn = Infinity }: LineReader): void {
+export function readLines(
+  stream: Readable,
+  { bytesMax, onLine, onTooLong, linesATurn = Infinity }: LineReader,
+): void {
   const lines = new BoundedLines(bytesMax);
   let isOver = false;
   const handOn = (): void => {
