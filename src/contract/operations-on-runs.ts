@@ -257,6 +257,8 @@ export const ON_RUNS = {
         },
         /** Why; kept with the answer. */
         note: MESSAGE,
+        /** When the question was asked, as it was shown: one that was asked again since is not answered. */
+        askedAtMs: { type: 'integer', minimum: 0 },
       },
       either: [['answer', 'chosen']],
     },

@@ -1,18 +1,13 @@
-/** Words to a run from outside its engine: cancel it, answer its questions, speak to its agents. */
+/** Words to a run from outside its engine: cancel it, speak to its agents. */
 import { BosunError } from '../contract/errors.ts';
 import type { Asked, OutputOf } from '../contract/operations.ts';
-import type { Answered } from '../contract/outputs.ts';
-import { sayAnswer } from '../contract/question.ts';
-import { isOpen, type QuestionView, type RunView } from '../contract/run.ts';
-import { fittingAnswer } from './fitting-answer.ts';
+import { isOpen, type RunView } from '../contract/run.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
-import type { Request } from '../store/store.ts';
 import type { WatchOptions } from './run.ts';
 import { untilTaken } from './until-taken.ts';
 
-/** How long an answer waits to be taken up, and how long the word to cancel: nobody cancels again where it was slow. */
-const TAKEN_MS_MAX = 2000;
+/** How long the word to cancel waits to be taken up: nobody cancels again where it was slow. */
 const CANCELLING_MS_MAX = 5000;
 
 export type CancelOptions = Asked<'cancel'> &
@@ -41,7 +36,7 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
       return last;
     }
   }
-  // Answers and messages, which are of this file too, need nothing of what drives a run.
+  // Messages, which are of this file too, need nothing of what drives a run.
   const { endUndriven } = await import('./run.ts');
   try {
     await endUndriven({ ...options, run: run.id });
@@ -62,115 +57,8 @@ async function letGo({ store }: Journal, run: string, signal?: AbortSignal): Pro
   }
 }
 
-async function isDriven(journal: Journal, run: RunView): Promise<boolean> {
+export async function isDriven(journal: Journal, run: RunView): Promise<boolean> {
   return !['interrupted', 'pending'].includes(await shownState(journal, run));
-}
-
-/** Which question an answer would go to, for a door that puts it to a person first; rejects where `answer` would. */
-export async function questionMeant(options: Naming): Promise<{ run: string; question: QuestionView }> {
-  await using journal = await openJournal(options.cwd);
-  const { run, question } = await meantQuestion(journal, options);
-  return { run: run.id, question };
-}
-
-/** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
-export async function answerQuestion(options: Asked<'answer'>): Promise<Answered> {
-  await using journal = await openJournal(options.cwd);
-  const { run, question, hasEngine } = await meantQuestion(journal, options);
-  const answer = fittingAnswer(question, options.chosen ?? options.answer ?? '');
-  const request: Request = {
-    do: 'answer',
-    question: question.id,
-    ...answer,
-    by: options.by,
-    ...(options.note !== undefined && { note: options.note }),
-  };
-  await journal.store.request(run.id, request);
-  const isTaken = hasEngine && (await isTakenUp(journal, run.id, question.id, options.signal));
-  return { run: run.id, question: question.id, text: question.text, answer: sayAnswer(answer), isTaken };
-}
-
-type Naming = Pick<Asked<'answer'>, 'cwd' | 'run' | 'question'>;
-
-/** The one place that tells which question is meant: where a person is asked first, nothing else is answered after. */
-async function meantQuestion(
-  journal: Journal,
-  { run: id, question: named }: Naming,
-): Promise<{ run: RunView; question: QuestionView; hasEngine: boolean }> {
-  const run = await requireOneRun(
-    journal,
-    id,
-    `bosun answer ${named === undefined ? '' : '<question> '}<answer> --run <run>`,
-    ({ questions }) =>
-      questions.some(
-        ({ id: each, task, label }) => named === undefined || [each, task, label].includes(named),
-      ),
-  );
-  const question = await openQuestion(journal, run, named);
-  const hasEngine = await isDriven(journal, run);
-  if (hasEngine || question.id === question.task) return { run, question, hasEngine };
-  throw new BosunError(
-    'wrong-state',
-    `the agent that asked ${question.id} is gone with its bosun process; continue with: bosun resume ${run.id} (it asks again where it has to)`,
-  );
-}
-
-async function openQuestion(
-  journal: Journal,
-  run: RunView,
-  named: string | undefined,
-): Promise<QuestionView> {
-  const open = run.questions;
-  const id = named === undefined ? undefined : await questionId(journal, run, named);
-  const meant = id === undefined ? open : open.filter(({ task }) => task === id);
-  const question = open.find((each) => each.id === id) ?? (meant.length === 1 ? meant[0] : undefined);
-  if (question) {
-    const pending = await journal.store.requests(run.id);
-    const said = pending.find(({ request }) => request.do === 'answer' && request.question === question.id);
-    if (said?.request.do !== 'answer') return question;
-    throw new BosunError(
-      'wrong-state',
-      `${question.id} of run ${run.id} is answered already: ${sayAnswer(said.request)}; ${isOpen(run) && (await shownState(journal, run)) === 'interrupted' ? `continue with: bosun resume ${run.id}` : 'the run takes it up in a moment'}`,
-    );
-  }
-  const events = id === undefined ? [] : await journal.store.read(run.id, { withoutOutput: true });
-  for (const { event } of events.toReversed())
-    if (event.type === 'question.answered' && event.id === id)
-      throw new BosunError(
-        'wrong-state',
-        `${id} of run ${run.id} was answered already: ${sayAnswer(event)}, by ${event.by}`,
-      );
-  if (open.length === 0)
-    throw new BosunError('wrong-state', `run ${run.id} has no open question; see: bosun status ${run.id}`);
-  const list = open.map((each) => `${each.id} (${each.text})`).join(', ');
-  throw new BosunError(
-    'usage',
-    `run ${run.id} asks: ${list}; name one of them: bosun answer <question> <answer>`,
-  );
-}
-
-/** A question is named after its task, which people may know by its label: `review[security]+1`. */
-async function questionId({ store }: Journal, run: RunView, named: string): Promise<string> {
-  const end = named.lastIndexOf(']') + 1;
-  if (end === 0) return named;
-  const labels = new Map((await store.tasks(run.id)).map(({ id, label = id }) => [label, id]));
-  for (let at = named.length; at >= end; at--) {
-    const id = labels.get(named.slice(0, at));
-    if (id !== undefined) return id + named.slice(at);
-  }
-  return named;
-}
-
-/** An engine looks for requests often; one that is stopped or dies takes none. */
-async function isTakenUp(
-  { store }: Journal,
-  run: string,
-  question: string,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const look = async (): Promise<true | undefined> =>
-    (await store.run(run))?.questions.some(({ id }) => id === question) ? undefined : true;
-  return (await untilTaken(look, { msMax: TAKEN_MS_MAX, signal })) ?? false;
 }
 
 /** Says something to the agent of a task that is at work. */

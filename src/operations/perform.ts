@@ -54,7 +54,7 @@ const FUNCTIONS = {
   pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).askToPause(asked),
   unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).askToContinue(asked),
   cancel: async (asked: CancelOptions) => (await import('./interrupt.ts')).cancelRun(asked),
-  answer: async (asked: Asked<'answer'>) => (await import('./interrupt.ts')).answerQuestion(asked),
+  answer: async (asked: Asked<'answer'>) => (await import('./answer.ts')).answerQuestion(asked),
   steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
   setBudget: async (asked: Asked<'setBudget'>) => (await import('./budget.ts')).setBudget(asked),
   sharedBudgets: async ({ cwd }: Asked<'sharedBudgets'>) =>
@@ -221,7 +221,7 @@ export async function questionMeant(
   { by, cwd }: Pick<AskedFrom<'answer'>, 'by' | 'cwd'>,
 ): Promise<{ run: string; question: QuestionView }> {
   const { run, question } = checked('answer', input, by);
-  const meant = await import('./interrupt.ts');
+  const meant = await import('./answer.ts');
   return meant.questionMeant({
     cwd,
     ...(run !== undefined && { run }),

@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { Breather } from '../base/breather.ts';
+import { isAnswerTo } from '../contract/question.ts';
 import { isOpen } from '../contract/run.ts';
 import type { Decision, Event, Fact, Recorded } from '../contract/event.ts';
 import type { Request, Store } from '../store/store.ts';
@@ -56,6 +57,8 @@ export interface LoopOptions {
 interface Told {
   fact: Fact;
   request?: number;
+  /** Of an answer: when the question that it is meant for was asked. */
+  askedAtMs?: number | undefined;
 }
 
 /** A child that somebody outside asks for: it becomes a fact once its parent is at work, or never will be. */
@@ -201,6 +204,8 @@ export class Loop {
     const told = this.#inbox.splice(0, turnOf(this.#inbox));
     const facts = told.map(({ fact }) => fact);
     const noted = [...facts];
+    const late = new Set<Fact>();
+    const askedAtMs = new Map(told.map((each) => [each.fact, each.askedAtMs]));
     const handled = [...this.#idle.splice(0), ...told.flatMap(({ request }) => request ?? [])];
     const atMs = nowMs();
     const events: Event[] = [];
@@ -243,6 +248,10 @@ export class Loop {
     while (facts[0]?.type === 'run.isolation' || facts[0]?.type === 'hooks.armed') take(facts.shift()!);
     await settle(); // a run that is taken over may have something open
     for (const fact of facts) {
+      if (isLate(fact, state, askedAtMs.get(fact))) {
+        late.add(fact);
+        continue;
+      }
       take(fact);
       await settle();
     }
@@ -268,7 +277,8 @@ export class Loop {
     );
     this.#values.written();
     for (const decision of decisions) act(decision, first + places.get(decision)!);
-    if (this.#options.heard) for (const fact of noted) this.#options.heard(fact, first + places.get(fact)!);
+    if (this.#options.heard)
+      for (const fact of noted) if (!late.has(fact)) this.#options.heard(fact, first + places.get(fact)!);
     this.#options.settled?.();
     if (!isOpen(state)) {
       this.#end();
@@ -327,7 +337,8 @@ export class Loop {
         // A door may have asked for a task that is not there: nobody is to hear of that twice.
         const isOfNobody = 'task' in fact && !state.nodes.has(fact.task);
         if (isOld || isOfNobody) this.#idle.push(id);
-        else this.#tell({ fact, request: id });
+        else
+          this.#tell({ fact, request: id, ...(request.do === 'answer' && { askedAtMs: request.askedAtMs }) });
       }
     }
   }
@@ -347,6 +358,14 @@ export class Loop {
 function canBeDecided(node: Node): boolean {
   if (node.state === 'running') return !node.ended && !node.stopping;
   return hasEnded(node) || node.isUnwanted === true || isAwaiting(node);
+}
+
+/** An answer to what was answered meanwhile, or asked anew: the first counts, and nobody is to read of another. */
+function isLate(fact: Fact, { questions }: State, askedAtMs: number | undefined): boolean {
+  if (fact.type !== 'question.answered') return false;
+  const question = questions.get(fact.id);
+  if (!question || !isAnswerTo(question, fact)) return true;
+  return askedAtMs !== undefined && question.askedAtMs !== askedAtMs;
 }
 
 /** Its key is its own: no agent's request has such an id. */
@@ -372,7 +391,7 @@ function factOf(request: Exclude<Request, { do: 'spawn' }>): Fact {
       return task === undefined ? { type: `run.${wanted}d`, by } : { type: `task.${wanted}d`, task, by };
     }
     default: {
-      const { do: _, question: id, ...said } = request;
+      const { do: _, question: id, askedAtMs: __, ...said } = request;
       return { type: 'question.answered', id, ...said };
     }
   }

@@ -315,11 +315,12 @@ class SqliteStore implements Store {
   }
 
   async request(run: string, request: Request, room?: Room): Promise<void> {
-    if (room) this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
+    if (room?.afterSeq !== undefined)
+      this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
     this.#db.transaction(() => {
       if (room) {
         const waiting = this.#requests(run).map((each) => each.request);
-        room.require(waiting, this.#eventsAfter(run, room.afterSeq));
+        room.require(waiting, room.afterSeq === undefined ? [] : this.#eventsAfter(run, room.afterSeq));
       }
       this.#db.run('INSERT INTO request (run, body) VALUES (?, ?)', run, JSON.stringify(request));
     });

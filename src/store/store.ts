@@ -12,7 +12,8 @@ import type { StoredValue } from './values.ts';
 /** What a door asks of the engine that drives a run, through the store. */
 export type Request =
   | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
-  | ({ do: 'answer'; question: string; by: string; note?: string } & Answer)
+  /** `askedAtMs` says which asking is meant: some questions are asked again under the same id. */
+  | ({ do: 'answer'; question: string; askedAtMs?: number; by: string; note?: string } & Answer)
   /** The run, where no task is named. */
   | { do: 'pause' | 'unpause'; task?: string; by: string }
   | { do: 'steer'; task: string; text: string; by: string }
@@ -25,7 +26,8 @@ export type Request =
  * recorded after `afterSeq`, up to which whoever asks knows the run. `require` throws where there is none.
  */
 export interface Room {
-  afterSeq: number;
+  /** Absent where nothing that was recorded matters. */
+  afterSeq?: number;
   require(waiting: readonly Request[], recorded: readonly Event[]): void;
 }
 

@@ -231,6 +231,12 @@ function schemas(): Record<string, Schema> {
         code: { enum: Object.keys(ERRORS) },
         detail: { type: 'string' },
         output: { type: 'string', description: 'What a check that failed printed, at its end.' },
+        answered: {
+          type: 'object',
+          description: 'Of a question that was answered already: what counted, and who said it.',
+          properties: { answer: { type: 'string' }, by: { type: 'string' } },
+          required: ['answer', 'by'],
+        },
         errors: {
           type: 'array',
           items: {

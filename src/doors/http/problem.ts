@@ -10,6 +10,12 @@ interface Field {
   detail: string;
 }
 
+interface Details {
+  fields?: readonly Field[];
+  output?: string | undefined;
+  answered?: { answer: string; by: string } | undefined;
+}
+
 /** What HTTP itself finds wrong: a status that says more than the code does. */
 export class HttpProblem extends BosunError {
   readonly status: number;
@@ -42,7 +48,11 @@ export function problemReply(error: unknown, onBug: (error: unknown) => void): R
   }
   const status = statusOf(known);
   const { headers = {}, fields = [] } = known instanceof HttpProblem ? known : {};
-  return reply(status, known.code, known.message, headers, { fields, output: outputOf(known) });
+  return reply(status, known.code, known.message, headers, {
+    fields,
+    output: outputOf(known),
+    answered: answeredIn(known),
+  });
 }
 
 function statusOf(error: BosunError): number {
@@ -55,7 +65,7 @@ function reply(
   code: ErrorCode,
   detail: string,
   headers: Headers,
-  { fields = [], output }: { fields?: readonly Field[]; output?: string | undefined } = {},
+  { fields = [], output, answered }: Details = {},
 ): Reply {
   const problem = {
     type: `urn:bosun:problem:${code}`,
@@ -65,6 +75,7 @@ function reply(
     detail: detail.slice(0, DETAIL_CHARS_MAX),
     ...(fields.length > 0 && { errors: fields }),
     ...(output !== undefined && { output: output.slice(-DETAIL_CHARS_MAX).toWellFormed() }),
+    ...(answered && { answered }),
   };
   return {
     status,
@@ -77,4 +88,11 @@ function reply(
 function outputOf({ code, data }: BosunError): string | undefined {
   if (code !== 'check' || typeof data !== 'object' || data === null || !('output' in data)) return undefined;
   return typeof data.output === 'string' ? data.output : undefined;
+}
+
+/** Of a question that somebody else was first to answer. */
+function answeredIn({ data }: BosunError): { answer: string; by: string } | undefined {
+  if (typeof data !== 'object' || data === null || !('answered' in data)) return undefined;
+  const { answer, by } = data.answered as { answer: string; by: string };
+  return { answer: answer.slice(0, DETAIL_CHARS_MAX).toWellFormed(), by };
 }

@@ -47,7 +47,7 @@ async function askAt(typed: Typed, question: QuestionView): Promise<number> {
       return 2;
     }
     try {
-      return await give(typed, id, answer);
+      return await give(typed, id, answer, question.askedAtMs);
     } catch (error) {
       if (!(error instanceof BosunError) || error.code !== 'usage') throw error;
       writeError(`${plainLine(error.message)}\n`);
@@ -55,8 +55,14 @@ async function askAt(typed: Typed, question: QuestionView): Promise<number> {
   }
 }
 
-async function give(typed: Typed, question: string | undefined, answer: string): Promise<number> {
-  const answered = await ask('answer', inputOf('answer', typed, { answer, ...given('question', question) }));
+async function give(
+  typed: Typed,
+  question: string | undefined,
+  answer: string,
+  askedAtMs?: number,
+): Promise<number> {
+  const meant = { answer, ...given('question', question), ...(askedAtMs !== undefined && { askedAtMs }) };
+  const answered = await ask('answer', inputOf('answer', typed, meant));
   const { question: id, run, text, isTaken } = answered;
   writeError(`answered ${id} (run ${run}): ${plainLine(text)} ${plainLine(answered.answer)}\n`);
   if (!isTaken)
