@@ -4,7 +4,7 @@ import { isSomebody } from '../../contract/actor.ts';
 import type { EventOf } from '../../contract/event.ts';
 import { answerWords, sayAnswer, type AnswerForm } from '../../contract/question.ts';
 import { tellDefault } from '../text/figures.ts';
-import { producedLines } from '../text/question-material.ts';
+import { producedLines } from './produced-lines.ts';
 import { inOneLine, plainLine } from '../text/plain.ts';
 import { saidBy } from '../words.ts';
 

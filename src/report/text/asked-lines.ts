@@ -2,13 +2,16 @@
 import { listChoices } from '../../contract/question.ts';
 import type { QuestionView, RunView } from '../../contract/run.ts';
 import { inOneLine, plainLine } from './plain.ts';
-import { diffLines, producedLines } from './question-material.ts';
+import { producedLines } from '../lines/produced-lines.ts';
+import { fitColumns } from './columns.ts';
+import { diffLines } from './question-material.ts';
 import { answerCommand } from '../lines/question-lines.ts';
 import { tellDefault, tellPause } from './figures.ts';
 
 const QUESTIONS_SHOWN_MAX = 3;
 const DIFF_LINES_MAX = 20;
 const PRODUCED_LINES_MAX = 24;
+const COLUMNS_MAX = 120;
 
 type AskingRun = Pick<RunView, 'id' | 'questions'>;
 
@@ -27,7 +30,9 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
     const choices = plainLine(listChoices(question));
     return [
       `  ? ${plainLine(label)} asks: ${inOneLine(text)}`,
-      ...producedLines(question, PRODUCED_LINES_MAX, run).map((line) => `    ${line}`),
+      ...producedLines(question, PRODUCED_LINES_MAX, run).map(
+        (line) => `    ${fitColumns(line, COLUMNS_MAX)}`,
+      ),
       ...diffLines(question, DIFF_LINES_MAX, run).map((line) => `    ${line}`),
       ...(choices === '' ? [] : [`    ${choices}`]),
       `    ${answerCommand(questionName(question, questions), question, run)}${otherwise && `  (else ${otherwise})`}`,

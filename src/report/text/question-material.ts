@@ -1,4 +1,4 @@
-/** What a person should read before answering: the change that is asked for, what the tasks before gave. Pure; what it gives is safe to print. */
+/** What a person should read before answering a request for access: the change. Pure; what it gives is safe to print. */
 import { shellWord } from '../../base/shell-word.ts';
 import type { QuestionView } from '../../contract/run.ts';
 import { fitColumns } from './columns.ts';
@@ -22,27 +22,4 @@ export function diffLines({ diff, task }: QuestionView, linesMax: number, run: s
     ...shown.map((line) => fitColumns(`| ${plainLine(line)}`, COLUMNS_MAX)),
     ...(left > 0 || isCut ? [`| … (${count}; all of it: ${all})`] : []),
   ];
-}
-
-/** What the tasks before an approval gave, a fair share of the lines for each; set off like a change. */
-export function producedLines(
-  { produced = [] }: Pick<QuestionView, 'produced'>,
-  linesMax: number,
-  run: string,
-): string[] {
-  const linesEach = Math.max(1, Math.floor(linesMax / Math.max(1, produced.length)) - 1);
-  const told = produced.flatMap(({ task, label = task, text }) => {
-    const isCut = CUT.test(text);
-    const lines = text
-      .replace(CUT, '')
-      .split(/\r?\n/)
-      .filter((line) => line.trim() !== '');
-    const isLong = isCut || lines.length > linesEach;
-    const shown = lines.slice(0, linesEach).map((line) => fitColumns(`| ${plainLine(line)}`, COLUMNS_MAX));
-    const all = `bosun logs ${run} --task ${plainLine(shellWord(task))}`;
-    return [`${plainLine(label)}:${isLong ? ` (cut; all of it: ${all})` : ''}`, ...shown];
-  });
-  return told.length <= linesMax
-    ? told
-    : [...told.slice(0, linesMax - 1), `… (${produced.length} tasks; see bosun report ${run})`];
 }

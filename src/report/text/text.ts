@@ -9,7 +9,7 @@ import { plainLine, spellControls, inOneLine } from './plain.ts';
 import { costs, fallbacks } from './cost.ts';
 import { describeUnread } from '../message-words.ts';
 import { messageLine } from './message-line.ts';
-import { producedLines } from './question-material.ts';
+import { producedLines } from '../lines/produced-lines.ts';
 import {
   outsideCountOf,
   sinceWork,

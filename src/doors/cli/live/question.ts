@@ -6,7 +6,8 @@ import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns
 import { plainLine } from '../../../report/text/plain.ts';
 import { saidBy } from '../../../report/words.ts';
 import { answerCommand } from '../../../report/lines/question-lines.ts';
-import { diffLines, producedLines } from '../../../report/text/question-material.ts';
+import { producedLines } from '../../../report/lines/produced-lines.ts';
+import { diffLines } from '../../../report/text/question-material.ts';
 import { tellDefault } from '../../../report/text/figures.ts';
 import type { FrameOptions } from './frame.ts';
 import type { LiveModel, ShownQuestion } from './model.ts';
