@@ -196,6 +196,7 @@ describe('a wish', () => {
     [MESSAGES, { model: 'nobody-knows' }],
     [MESSAGES, { model: 'claude-opus-5-5', speed: 'fast' }],
     [RESPONSES, { model: 'gpt-6-sol', service_tier: 'priority' }],
+    [MESSAGES, { model: 'claude-opus-4-6', inference_geo: 'us' }],
     ['/openai/embeddings', { model: 'text-embedding-3-small' }],
   ])('has no dollars where nobody knows the price: %s %o', async (url, body) => {
     rig.serve((outgoing) => sendJson(outgoing, {}));

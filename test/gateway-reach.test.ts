@@ -63,7 +63,11 @@ describe('a tool that runs at the provider', () => {
     ['the choice', RESPONSES, { tools: [FUNCTION, { type: 'mcp' }], tool_choice: { type: 'mcp' } }],
     ['an option', CHAT, { web_search_options: {} }],
     ['a plugin', CHAT, { plugins: [{ id: 'web' }] }],
+    ['a plugin of a router', RESPONSES, { plugins: [{ id: 'web' }] }],
+    ['a plugin of a router', MESSAGES, { plugins: [{ id: 'web' }] }],
     ['the model', CHAT, { model: 'gpt-5-search-api' }],
+    ['the model of a router', RESPONSES, { model: 'x/y:online' }],
+    ['the model of a router', MESSAGES, { model: 'x/y:online' }],
     ['the model of a reseller', CHAT, { model: 'x/y:online' }],
     ['a server', MESSAGES, { mcp_servers: [{ type: 'url', url: 'https://x.test/mcp', name: 'x' }] }],
     ['a container', MESSAGES, { container: { skills: [] } }],
@@ -73,6 +77,22 @@ describe('a tool that runs at the provider', () => {
     expect(answer.body).toMatch(/past its fence; to allow it, add/);
     expect(rig.got).toEqual([]);
     expect(rig.errors).toMatchObject([{ kind: 'bad-request' }]);
+  });
+
+  it.each<[string, string, Record<string, unknown>]>([
+    ['models', CHAT, { models: ['openai/o1-pro:online'] }],
+    ['models', RESPONSES, { models: ['openai/o1-pro'] }],
+    ['fallbacks', CHAT, { fallbacks: [{ model: 'o1-pro' }] }],
+    ['fallbacks', MESSAGES, { fallbacks: ['o1-pro'] }],
+    ['api_base', CHAT, { api_base: 'https://x.test' }],
+    ['extra_body', CHAT, { extra_body: { models: ['o1-pro'] } }],
+  ])('is not chosen by a router either: %s in a request to %s is taken out', async (name, url, fields) => {
+    const denied: string[] = [];
+    const door = await open({ onDenied: ({ host }) => denied.push(host) });
+    const plain = { model: 'gpt-5-nano', max_tokens: 50 };
+    expect(await ask(door, url, { ...plain, ...fields })).toMatchObject({ status: 200 });
+    expect(sent()).toEqual(plain);
+    expect(denied).toEqual([expect.stringMatching(new RegExp(`^${name} of `))]);
   });
 
   it('passes where the user says so, and then a hard budget knows that nobody can bound it', async () => {

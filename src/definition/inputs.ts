@@ -2,7 +2,7 @@
 import { BosunError } from '../contract/errors.ts';
 import type { Input, Json, Workflow } from '../contract/workflow.ts';
 import { didYouMean } from '../base/suggest.ts';
-import type { Path, Problem } from './source/problem.ts';
+import { SUGGESTIONS_MAX, type Path, type Problem } from './source/problem.ts';
 import { show } from './source/schema-problems.ts';
 
 const KINDS = { string: 'text', number: 'a number', boolean: 'true or false' } as const;
@@ -37,7 +37,8 @@ export function checkWith(
   for (const [name, value] of Object.entries(given)) {
     const input = Object.hasOwn(nested.inputs, name) ? nested.inputs[name] : undefined;
     if (!input) {
-      const near = didYouMean(name, Object.keys(nested.inputs)) || '; remove it';
+      const close = problems.length < SUGGESTIONS_MAX ? didYouMean(name, Object.keys(nested.inputs)) : '';
+      const near = close || '; remove it';
       problems.push({
         path: [...path, 'with', name],
         atKey: true,

@@ -6,7 +6,7 @@ import { fallbacksOf } from '../../contract/workflow-words.ts';
 import { compilePattern, PatternError } from '../../base/pattern.ts';
 import { didYouMean } from '../../base/suggest.ts';
 import { wordList } from '../../base/word-list.ts';
-import type { Path, Problem } from '../source/problem.ts';
+import { SUGGESTIONS_MAX, type Path, type Problem } from '../source/problem.ts';
 
 const CONFLICT_AGENT = 'agent:';
 const AMOUNTS = ['usd', 'tokens', 'requests', 'minutes'] as const;
@@ -39,9 +39,10 @@ export function checkAgents(workflow: Workflow): Problem[] {
   const known = Object.keys(workflow.agents);
   const problems = agentNames(workflow)
     .filter(({ name }) => !Object.hasOwn(workflow.agents, name))
-    .map(({ path, name }): Problem => {
+    .map(({ path, name }, n): Problem => {
       const where = path[0] === 'tasks' ? `task "${path[1]}"` : 'the workflow';
-      const near = didYouMean(name, known) || '; add it under "agents" or as .bosun/agents/' + name + '.md';
+      const close = n < SUGGESTIONS_MAX ? didYouMean(name, known) : '';
+      const near = close || '; add it under "agents" or as .bosun/agents/' + name + '.md';
       return { path, message: `${where} names the agent "${name}", which does not exist${near}` };
     });
   for (const [name, agent] of Object.entries(workflow.agents)) {

@@ -13,13 +13,17 @@ import { isTemplate } from '../../schedule/workflow/glob-template.ts';
 import { hasTemplate, ITEM_FIELDS } from '../../schedule/workflow/item-fields.ts';
 import { templateProblem } from '../../schedule/workflow/item-scope.ts';
 import type { Graph } from './graph.ts';
-import { describe, type Path, type Problem } from '../source/problem.ts';
+import { describe, SUGGESTIONS_MAX, type Path, type Problem } from '../source/problem.ts';
 
 interface Place {
   workflow: Workflow;
   graph: Graph;
   task: string;
   hasEach: boolean;
+  /** All that tasks publish. */
+  published: ReadonlySet<string>;
+  /** How many more names may be compared with all others. */
+  left: { suggestions: number };
 }
 
 const WHERE =
@@ -32,11 +36,10 @@ export function checkExpressions(workflow: Workflow, graph: Graph): Problem[] {
   ];
   for (const [name, agent] of Object.entries(workflow.agents))
     problems.push(...forbidden(agent, ['agents', name]));
-  for (const [name, task] of Object.entries(workflow.tasks)) {
-    problems.push(
-      ...checkTask({ workflow, graph, task: name, hasEach: task['for-each'] !== undefined }, task),
-    );
-  }
+  const published = new Set(Object.values(workflow.tasks).flatMap(({ publishes }) => publishes ?? []));
+  const all = { workflow, graph, published, left: { suggestions: SUGGESTIONS_MAX } };
+  for (const [name, task] of Object.entries(workflow.tasks))
+    problems.push(...checkTask({ ...all, task: name, hasEach: task['for-each'] !== undefined }, task));
   return problems;
 }
 
@@ -183,7 +186,7 @@ export function warnAboutQuotes(workflow: Workflow): string[] {
 function checkOne(place: Place, expression: string, path: Path): Problem[] {
   const { workflow, graph, task } = place;
   const problem = (message: string, find: string = expression): Problem[] => [{ path, message, find }];
-  const dashed = findDashed(expression, workflow);
+  const dashed = findDashed(expression, place);
   if (dashed) {
     const message = `"-" means minus in an expression; write ${dashed.of}['${dashed.name}'] and not ${dashed.of}.${dashed.name}`;
     return problem(message, `${dashed.of}.${dashed.name}`);
@@ -199,9 +202,9 @@ function checkOne(place: Place, expression: string, path: Path): Problem[] {
   }
   for (const name of found.inputs) {
     if (Object.hasOwn(workflow.inputs, name)) continue;
-    const near = didYouMean(name, Object.keys(workflow.inputs)) || '; add it under "inputs"';
+    const close = near(place, name, workflow.inputs) || '; add it under "inputs"';
     problems.push(
-      ...problem(`${describe(path)} speaks of the input "${name}", which is not declared${near}`),
+      ...problem(`${describe(path)} speaks of the input "${name}", which is not declared${close}`),
     );
   }
   for (const name of found.apis) {
@@ -214,9 +217,9 @@ function checkOne(place: Place, expression: string, path: Path): Problem[] {
   }
   for (const name of found.tasks) {
     if (!Object.hasOwn(workflow.tasks, name)) {
-      const near = didYouMean(name, Object.keys(workflow.tasks));
+      const close = near(place, name, workflow.tasks);
       problems.push(
-        ...problem(`${describe(path)} speaks of the task "${name}", which does not exist${near}`),
+        ...problem(`${describe(path)} speaks of the task "${name}", which does not exist${close}`),
       );
     } else if (name === task) {
       problems.push(
@@ -233,13 +236,17 @@ function checkOne(place: Place, expression: string, path: Path): Problem[] {
   return problems;
 }
 
+function near({ left }: Place, name: string, known: object): string {
+  return left.suggestions-- > 0 ? didYouMean(name, Object.keys(known)) : '';
+}
+
 /** `tasks.my-task` or `apis.my-api`, where that is meant as a name. */
-function findDashed(expression: string, workflow: Workflow): { of: string; name: string } | undefined {
-  const { tasks, inputs } = workflow;
+function findDashed(expression: string, place: Place): { of: string; name: string } | undefined {
+  const { tasks, inputs } = place.workflow;
   const isNamed = {
     tasks: (name: string) => Object.hasOwn(tasks, name),
     inputs: (name: string) => Object.hasOwn(inputs, name),
-    apis: (name: string) => Object.values(tasks).some(({ publishes }) => publishes?.includes(name)),
+    apis: (name: string) => place.published.has(name),
   };
   for (const match of expression.matchAll(/\b(tasks|inputs|apis)\.([A-Za-z_]\w*(?:-\w+)+)/g)) {
     const of = match[1] as keyof typeof isNamed;

@@ -2,9 +2,8 @@
 import type { Tasks } from '../../contract/workflow.ts';
 import { API_NEED } from '../../contract/workflow-words.ts';
 import { didYouMean } from '../../base/suggest.ts';
-import type { Problem } from '../source/problem.ts';
+import { SUGGESTIONS_MAX, type Problem } from '../source/problem.ts';
 
-const SUGGESTIONS_MAX = 50;
 const CIRCLE_NAMES_SHOWN_MAX = 20;
 
 export interface Graph {
@@ -33,7 +32,7 @@ export function checkGraph(tasks: Tasks): Graph {
         const published = need.slice(API_NEED.length);
         const from = publishers.get(published);
         if (from === undefined) {
-          const near = didYouMean(published, publishers.keys());
+          const near = problems.length < SUGGESTIONS_MAX ? didYouMean(published, publishers.keys()) : '';
           problem(
             `task "${name}" needs "${need}", a need that can never be met: no task publishes "${published}"${near || `; add "publishes: [${published}]" to one`}`,
           );
@@ -48,7 +47,6 @@ export function checkGraph(tasks: Tasks): Graph {
       }
       const to = numbers.get(need);
       if (to === undefined) {
-        // To find what was meant takes a look at all names, and a few of the problems are shown.
         const near = problems.length < SUGGESTIONS_MAX ? didYouMean(need, names) : '';
         problem(
           `task "${name}" needs "${need}", but there is no such task${near || '; add it or remove the need'}`,

@@ -27,6 +27,8 @@ export interface Located {
 }
 
 const PROBLEMS_SHOWN_MAX = 20;
+/** To find what was meant takes a look at all names; so many problems of a kind get it, and a few are shown. */
+export const SUGGESTIONS_MAX = 50;
 const EXCERPT_CHARS_MAX = 100;
 /** A file must not be able to drive the terminal that shows it. */
 export const CONTROL_CHARACTERS = /\p{Cc}/gu;

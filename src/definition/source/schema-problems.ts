@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { didYouMean } from '../../base/suggest.ts';
 import { runtimeHint } from '../check/runtime-hint.ts';
-import { CONTROL_CHARACTERS, describe, type Path, type Problem } from './problem.ts';
+import { CONTROL_CHARACTERS, describe, SUGGESTIONS_MAX, type Path, type Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -36,10 +36,16 @@ const SYNONYMS = {
 
 /** One problem or more for each issue that checking `data` against `schema` gave. */
 export function schemaProblems(issues: readonly Issue[], data: unknown, schema: z.ZodType): Problem[] {
-  return issues.flatMap((issue) => explain(issue, [], data, schema));
+  const left = { suggestions: SUGGESTIONS_MAX };
+  return issues.flatMap((issue) => explain(issue, [], data, schema, left));
 }
 
-function explain(issue: Issue, prefix: Path, data: unknown, schema: z.ZodType): Problem[] {
+/** How many more names may be compared with all others. */
+interface Left {
+  suggestions: number;
+}
+
+function explain(issue: Issue, prefix: Path, data: unknown, schema: z.ZodType, left: Left): Problem[] {
   const path: Path = [...prefix, ...(issue.path as (string | number)[])];
   const value = valueAt(data, path);
   const it = describe(path);
@@ -49,7 +55,7 @@ function explain(issue: Issue, prefix: Path, data: unknown, schema: z.ZodType): 
       return issue.keys.map((key) => ({
         path: [...path, key],
         atKey: true,
-        message: `unknown field "${key}" in ${it}${hint(key, fieldsAt(schema, path))}`,
+        message: `unknown field "${key}" in ${it}${left.suggestions-- > 0 ? hint(key, fieldsAt(schema, path)) : '; remove it'}`,
       }));
     case 'invalid_type':
       // A message of the schema's own knows better than the type what to write.
@@ -60,7 +66,7 @@ function explain(issue: Issue, prefix: Path, data: unknown, schema: z.ZodType): 
     case 'invalid_value': {
       const allowed = issue.values.map(String);
       const nearest = path.at(-1) === 'runtime' ? runtimeHint : didYouMean;
-      const near = typeof value === 'string' ? nearest(value, allowed) : '';
+      const near = typeof value === 'string' && left.suggestions-- > 0 ? nearest(value, allowed) : '';
       const expected = allowed.length === 1 ? `"${allowed[0]}"` : `one of ${allowed.join(', ')}`;
       return one(
         value === undefined ? missing(path) : `${it} must be ${expected}, but is ${show(value)}${near}`,
@@ -84,7 +90,8 @@ function explain(issue: Issue, prefix: Path, data: unknown, schema: z.ZodType): 
     }
     case 'invalid_union': {
       const fitting = issue.errors.filter((branch) => !isOtherKind(branch));
-      if (fitting.length === 1) return fitting[0]!.flatMap((inner) => explain(inner, path, data, schema));
+      if (fitting.length === 1)
+        return fitting[0]!.flatMap((inner) => explain(inner, path, data, schema, left));
       if (value === undefined) return one(missing(path));
       return one(`${it} ${issue.message}, but is ${show(value)}`);
     }

@@ -120,8 +120,8 @@ function findPair(document: Document.Parsed, map: YAMLMap, name: string): Pair |
     seen.add(owner);
     if (isSeq(owner)) return firstOf(owner.items);
     if (!isMap(owner)) return undefined;
-    const own = owner.items.find(({ key }) => isScalar(key) && !isMergeKey(key) && scalarText(key) === name);
-    return own ?? firstOf(owner.items.filter(({ key }) => isMergeKey(key)).map(({ value }) => value));
+    const { own, merged } = fieldsOf(owner);
+    return own.get(name) ?? firstOf(merged);
   };
   const firstOf = (nodes: unknown[]): Pair | undefined => {
     for (const node of nodes) {
@@ -131,6 +131,32 @@ function findPair(document: Document.Parsed, map: YAMLMap, name: string): Pair |
     return undefined;
   };
   return search(map);
+}
+
+interface FieldsOfMap {
+  own: ReadonlyMap<string, Pair>;
+  /** What it merges in. */
+  merged: unknown[];
+}
+
+/** Listed once for each map: it may have as many problems as fields. */
+const listed = new WeakMap<YAMLMap, FieldsOfMap>();
+
+function fieldsOf(map: YAMLMap): FieldsOfMap {
+  const known = listed.get(map);
+  if (known) return known;
+  const own = new Map<string, Pair>();
+  const merged: unknown[] = [];
+  for (const pair of map.items) {
+    if (isMergeKey(pair.key)) merged.push(pair.value);
+    else if (isScalar(pair.key)) {
+      const name = scalarText(pair.key);
+      if (!own.has(name)) own.set(name, pair);
+    }
+  }
+  const fields = { own, merged };
+  listed.set(map, fields);
+  return fields;
 }
 
 const SYNTAX_MESSAGES: Record<string, string> = {

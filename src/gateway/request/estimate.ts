@@ -97,8 +97,10 @@ const INPUT_KINDS: ((count: number, output: number) => Counted)[] = [
   (count, output) => ({ input: 0, output, cacheRead: count, cacheWrite: 0 }),
 ];
 
-/** Faster service costs a multiple that the table does not know. */
+/** Faster service, or one in a place of choice, costs a multiple that the table does not know. */
 function hasListPrice(fields: Fields): boolean {
+  const { inference_geo: place = null } = fields;
+  if (place !== null && place !== 'global') return false;
   return fields.speed !== 'fast' && !['priority', 'flex', 'scale'].includes(String(fields.service_tier));
 }
 

@@ -36,9 +36,21 @@ const OWN: Record<Exclude<Api, 'embeddings' | 'generate'>, RegExp> = {
     /^(function|custom|namespace|local_shell|shell|apply_patch|computer|computer_use_preview|tool_search)$/,
 };
 const OWN_OF_GEMINI = /^(functionDeclarations|function_declarations|computerUse|computer_use)$/;
-/** Of chat completions, at several providers. */
+/** At several providers, which take them in each of their interfaces. */
 const SEARCH_FIELDS = ['web_search_options', 'search_parameters', 'plugins'];
 const SEARCH_MODELS = /:online$|-search-(preview|api)\b/;
+/** Other models, or another server, than the request is judged and paid for: routers take them. */
+const OTHER_MODELS = [
+  'models',
+  'fallbacks',
+  'fallback_models',
+  'context_window_fallbacks',
+  'context_window_fallback_dict',
+  'content_policy_fallbacks',
+  'api_base',
+  'base_url',
+  'extra_body',
+];
 const NAME_CHARS_MAX = 100;
 const URL_CHARS_MAX = 200;
 /** Where the items of a conversation are: below the list of all that is looked through, and their own. */
@@ -62,8 +74,14 @@ export function limitReach(api: Api, body: Fields, reach: ProviderReach): Reache
     (mayUse ? reached.allowed : reached.removed).push(tool.slice(0, NAME_CHARS_MAX));
     return mayUse;
   };
+  for (const field of OTHER_MODELS)
+    if (isSet(body[field])) {
+      reached.removed.push(field);
+      delete body[field];
+      reached.isChanged = true;
+    }
   const hadTools = limitTools(api, body, isKept, () => (reached.isChanged = true));
-  const refusal = refusedServer(body, reach) ?? refusedModel(api, body, reach) ?? refusedContent(body, look);
+  const refusal = refusedServer(body, reach) ?? refusedModel(body, reach) ?? refusedContent(body, look);
   if (refusal) return refuse(reached, refusal);
   const isAllOfIt = hadTools && countOf(body.tools) === 0 && countOf(body.input, 'tools') === 0;
   if (reached.removed.length > 0 && (isAllOfIt || isDemanded(body, reached.removed)))
@@ -132,13 +150,12 @@ function limitTools(
     for (const item of listOf(body.input))
       if (isFields(item) && 'tools' in item) item.tools = keep(item.tools);
   let isSearch = false;
-  if (api === 'chat')
-    for (const field of SEARCH_FIELDS)
-      if (isSet(body[field]) && !isKept(field)) {
-        delete body[field];
-        onChange();
-        isSearch = true;
-      }
+  for (const field of SEARCH_FIELDS)
+    if (isSet(body[field]) && !isKept(field)) {
+      delete body[field];
+      onChange();
+      isSearch = true;
+    }
   return before > 0 || isSearch;
 }
 
@@ -167,8 +184,8 @@ function refusedServer(body: Fields, reach: ProviderReach): Reached['refusal'] {
   return undefined;
 }
 
-function refusedModel(api: Api, { model }: Fields, reach: ProviderReach): Reached['refusal'] {
-  if (api !== 'chat' || typeof model !== 'string' || !SEARCH_MODELS.test(model)) return undefined;
+function refusedModel({ model }: Fields, reach: ProviderReach): Reached['refusal'] {
+  if (typeof model !== 'string' || !SEARCH_MODELS.test(model)) return undefined;
   return reach.mayUse('web_search') ? undefined : refused('web_search', 0, 'search the web');
 }
 

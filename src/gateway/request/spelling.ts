@@ -7,6 +7,8 @@ const JUDGED = {
     model messages input contents system systemInstruction system_instruction prompt max_tokens
     max_completion_tokens max_output_tokens n stream stream_options generationConfig
     generation_config service_tier speed background tools tool_choice mcp_servers container
+    inference_geo models fallbacks fallback_models context_window_fallbacks context_window_fallback_dict
+    content_policy_fallbacks api_base base_url extra_body
     web_search_options search_parameters plugins previous_response_id conversation cachedContent
     cached_content generateContentRequest generate_content_request
   `,
