@@ -10,6 +10,8 @@ export const Merged = z.strictObject({
   /** The branch it is on; absent on a detached HEAD. */
   branch: z.optional(text),
   commits: count,
+  /** What did not get done, of a run that failed or was cancelled: none of that is in it. */
+  unfinished: z.exactOptional(text),
 });
 export type Merged = z.output<typeof Merged>;
 
@@ -33,6 +35,8 @@ export const MergePreview = z.strictObject({
   blocked: z.exactOptional(text),
   /** The command of `merge.check`, which has to pass. */
   check: z.exactOptional(text),
+  /** What did not get done, of a run that failed or was cancelled: none of that is in it. */
+  unfinished: z.exactOptional(text),
 });
 export type MergePreview = z.output<typeof MergePreview>;
 

@@ -19,6 +19,7 @@ import { landingRecord } from '../run/record-landing.ts';
 import type { LandedFact } from '../contract/landed.ts';
 import { inspectRepository, type Repository } from '../system/git/repository.ts';
 import { findRun, openJournal, shownState, type Journal } from '../run/journal.ts';
+import { interruptedProblem, unfinishedWords } from './unfinished-run.ts';
 
 const COMMITS_SHOWN_MAX = 200;
 
@@ -37,7 +38,8 @@ export type UndoOptions = Asked<'undoMerge'> & Pick<MergeOptions, 'recovered' | 
 export async function mergeRun(options: MergeOptions): Promise<Merged> {
   await using journal = await openJournal(options.cwd);
   const { home } = journal;
-  const run = await findEndedRun(journal, options.run);
+  const { run, interrupted } = await findStoppedRun(journal, options.run);
+  if (interrupted !== undefined) throw new BosunError('wrong-state', interrupted);
   options.signal?.throwIfAborted();
   using lock = await lockMerges(journal, options);
   void lock;
@@ -80,28 +82,41 @@ export async function mergeRun(options: MergeOptions): Promise<Merged> {
     ...(options.signal && { signal: options.signal }),
     ...(options.fault && { fault: options.fault }),
   });
-  return { ...landed, run: run.id, commits: titles.length };
+  const unfinished = unfinishedWords(run);
+  return {
+    ...landed,
+    run: run.id,
+    commits: titles.length,
+    ...(unfinished !== undefined && { unfinished }),
+  };
 }
 
 /** What a merge would do. It changes nothing of the user's, and needs no lock. */
 export async function previewMerge(options: Reading<'previewMerge'>): Promise<MergePreview> {
   await using journal = await openJournal(options.cwd);
-  const run = await findEndedRun(journal, options.run);
+  const { run, interrupted } = await findStoppedRun(journal, options.run);
   await using given = await givenBy(journal, run);
   const { git, base, commits } = given;
   options.signal?.throwIfAborted();
-  const { branch, ...preview } = await previewLanding(git, {
+  const {
+    branch,
+    blocked = interrupted,
+    ...preview
+  } = await previewLanding(git, {
     commit: run.headCommit,
     base,
     ...(options.squash !== undefined && { squash: options.squash }),
   });
   const { state } = await loadRun(journal.store, run.id);
   const check = state.workflow.merge?.check;
+  const unfinished = unfinishedWords(run);
   return {
     run: run.id,
     head: run.headCommit,
     ...preview,
     ...(branch !== undefined && { branch }),
+    ...(blocked !== undefined && { blocked }),
+    ...(unfinished !== undefined && { unfinished }),
     commits: commits.slice(0, COMMITS_SHOWN_MAX),
     commitCount: commits.length,
     ...(check !== undefined && { check }),
@@ -148,10 +163,15 @@ function requireAsShown(shown: { head?: string; onto?: string }, is: { head: str
   );
 }
 
-async function findEndedRun(journal: Journal, id: string | undefined): Promise<RunView> {
+/** `interrupted`: why nothing of it lands yet, where nobody drives a run that has not ended. */
+async function findStoppedRun(
+  journal: Journal,
+  id: string | undefined,
+): Promise<{ run: RunView; interrupted?: string }> {
   const run = await findRun(journal, id);
   const state = await shownState(journal, run);
-  if (!isOpen({ state })) return run;
+  if (state === 'interrupted') return { run, interrupted: interruptedProblem(run) };
+  if (!isOpen({ state })) return { run };
   throw new BosunError(
     'wrong-state',
     state === 'pending'

@@ -7,7 +7,8 @@ const FILES_SHOWN_MAX = 200;
 const COMMITS_SHOWN_MAX = 50;
 
 export function Preview({ preview }: { preview: MergePreview }): ReactNode {
-  const { kind, onto, branch, files, commits, commitCount, conflicts, blocked, check } = preview;
+  const { kind, onto, branch, files, commits, commitCount, conflicts } = preview;
+  const { blocked, check, unfinished } = preview;
   const where = <code>{plain(branch ?? 'your detached HEAD', 80)}</code>;
   if (kind === 'nothing') return <p>{where} has all of it already.</p>;
   const added = files.reduce((sum, file) => sum + (file.added ?? 0), 0);
@@ -95,6 +96,7 @@ export function Preview({ preview }: { preview: MergePreview }): ReactNode {
           )}
         </ol>
       </details>
+      {unfinished !== undefined && <p className="blocked">Note: {plain(unfinished, 1000)}</p>}
       {check !== undefined && (
         <p className="quiet">
           First <code>{plain(check, 200)}</code> has to pass on the merged files.

@@ -28,20 +28,26 @@ export async function run(typed: Typed): Promise<number> {
 }
 
 function linesOf(preview: MergePreview): string[] {
-  const { run, kind, onto, branch, commits, commitCount, files, conflicts, blocked, check } = preview;
+  const { run, kind, head, onto, branch, commits, commitCount, files, conflicts } = preview;
+  const { blocked, check, unfinished } = preview;
   const where = branch ?? 'your detached HEAD';
-  if (kind === 'nothing') return [`${where} has all of run ${run} already`];
-  const what = `${count(commitCount, 'commit')} of run ${run}, ${count(files.length, 'file')}`;
-  const head =
+  const ending = [
+    ...(unfinished === undefined ? [] : [`note: ${unfinished}`]),
+    ...(blocked === undefined ? [] : [`not now: ${blocked}`]),
+  ];
+  if (kind === 'nothing') return [`${where} has all of run ${run} already`, ...ending];
+  const brought = `${count(commitCount, 'commit')}, ${count(files.length, 'file')}`;
+  const target = kind === 'fast-forward' ? ` to ${shortCommit(head)}` : '';
+  const first =
     kind === 'conflict'
-      ? `conflict: ${what} and ${where} at ${shortCommit(onto)} both change ${count(conflicts.length, 'file')}`
-      : `${where} ${HOW[kind]} at ${shortCommit(onto)}: ${what}`;
+      ? `conflict in ${count(conflicts.length, 'file')} between run ${run} (${brought}) and ${branch === undefined ? where : `your branch ${branch}`} (${shortCommit(onto)})`
+      : `${where} ${HOW[kind]}, from ${shortCommit(onto)}${target}: ${brought} of run ${run}`;
   const marked = conflicts.flatMap(({ path, text }) => [
     `  ${path}`,
     ...(text === undefined ? [] : text.split('\n').map((line) => `    ${line}`)),
   ]);
   return [
-    head,
+    first,
     ...marked,
     ...cut(
       commits.map(({ commit, title }) => `  ${shortCommit(commit)} ${title}`),
@@ -50,13 +56,13 @@ function linesOf(preview: MergePreview): string[] {
     ),
     ...cut(
       files.map(({ path, added, deleted }) =>
-        added === null ? `  ${path} (binary)` : `  ${path} +${added} −${deleted}`,
+        added === null ? `  ${path} (binary)` : `  ${path} +${added} -${deleted}`,
       ),
       FILES_SHOWN_MAX,
       'file',
     ),
     ...(check === undefined ? [] : [`first this has to pass: ${check}`]),
-    ...(blocked === undefined ? [] : [`not now: ${blocked}`]),
+    ...ending,
   ];
 }
 

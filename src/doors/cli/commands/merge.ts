@@ -17,16 +17,19 @@ export async function run(typed: Typed): Promise<number> {
     recovered: (text: string) => writeError(`note: ${text}\n`),
   };
   const merged = await withTrust(() => ask('merge', input, tell));
-  const { kind, head, branch, run: id, commits } = merged;
+  const { kind, head, branch, run: id, commits, unfinished } = merged;
   const where = branch ?? 'your detached HEAD';
+  const note = unfinished === undefined ? '' : `note: ${unfinished}; continue with: bosun resume ${id}\n`;
   if (kind === 'nothing') {
     writeError(commits === 0 ? `run ${id} changed nothing\n` : `${where} has all of run ${id} already\n`);
+    writeError(note);
     return 0;
   }
   writeOut(`${head}\n`);
   const what =
     kind === 'squashed' ? `all of run ${id} in one commit` : `${count(commits, 'commit')} of run ${id}`;
   writeError(`${HOW[kind]}: ${where} is at ${shortCommit(head)} with ${what}\n`);
+  writeError(note);
   return 0;
 }
 
