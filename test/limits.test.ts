@@ -166,20 +166,22 @@ for (const [whose, before] of identities) {
       ));
 
     // The smaller share is below what spinning processes get on a busy machine: there the larger proves little.
-    // It measures shares of a machine that others use, too: what others do in these seconds is not its failure.
+    // It measures shares of a machine that others use, too: the middle of three is not what others did in a moment.
     test.each([0.5, 0.2])(
       'keeps spinning processes at %d of a core, and lets go of them in the end',
-      { retry: 2 },
       async (cpu) => {
-        const result = await hog({
-          argv: ['sh', 'HOGS/cpu.sh', '2', '6'],
-          limits: { cpu },
-          waitMs: 3500,
-          cpuOverMs: 3000,
-        });
-        expect(result).toMatchObject({ breaches: [], hogAlive: true });
-        expect(result.coresUsed + result.coresWaited).toBeGreaterThan(cpu * 0.75);
-        expect(result.coresUsed).toBeLessThan(cpu * 1.25);
+        const used: number[] = [];
+        const wanted: number[] = [];
+        for (let round = 0; round < 3; round++) {
+          const argv = ['sh', 'HOGS/cpu.sh', '2', '5'];
+          const result = await hog({ argv, limits: { cpu }, waitMs: 2500, cpuOverMs: 2000 });
+          expect(result).toMatchObject({ breaches: [], hogAlive: true });
+          used.push(result.coresUsed);
+          wanted.push(result.coresUsed + result.coresWaited);
+        }
+        const middle = (of: number[]): number => of.toSorted((a, b) => a - b)[1]!;
+        expect(middle(wanted)).toBeGreaterThan(cpu * 0.75);
+        expect(middle(used)).toBeLessThan(cpu * 1.25);
       },
     );
 

@@ -140,6 +140,9 @@ describe('bosun workspaces clean', () => {
             mkdirSync(path.join(home().layers, event.workspace, 'upper'), { recursive: true });
       mkdirSync(path.join(home().memories, `${id}.one`), { recursive: true });
     }
+    const one = await cleanWorkspaces({ cwd: repository.path, run: 'w-2' });
+    expect(one.removed, 'of one run alone').toHaveLength(1);
+    expect(readdirSync(home().memories).toSorted()).toEqual(['w-1.one', 'w-3.one']);
     const held: number[] = [];
     const { removed } = await cleanWorkspaces({
       cwd: repository.path,
@@ -148,7 +151,7 @@ describe('bosun workspaces clean', () => {
           ['w-1', 'w-2', 'w-3'].filter((run) => isLocked(path.join(home().run(run), 'engine.lock'))).length,
         ),
     });
-    expect(removed).toHaveLength(3);
+    expect(removed).toHaveLength(2);
     expect(Math.max(...held)).toBeLessThanOrEqual(1);
     expect(readdirSync(home().memories)).toEqual([]);
   });

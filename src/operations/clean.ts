@@ -15,14 +15,20 @@ import { removeTree } from '../system/files/remove-tree.ts';
 import { mayBeOf } from '../workspace/name.ts';
 import { openEngine, type Engine } from '../run/open-engine.ts';
 
-/** `fault`: a named point at which a test may end the process. */
-export type CleanOptions = Reading<'clean'> & { fault?(point: string): void };
+export type CleanOptions = Reading<'clean'> & {
+  /** What is of this run alone. */
+  run?: string;
+  /** A named point at which a test may end the process. */
+  fault?(point: string): void;
+};
 
 export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
   await using engine = await openEngine(options.cwd, { freesSpace: true });
   const { fault } = options;
   const { workspaces } = engine.stages;
-  const names = await workspaces.names();
+  const { run: only } = options;
+  const all = await workspaces.names();
+  const names = only === undefined ? all : all.filter((name) => mayBeOf(name, only));
   const memories = new Set(namesIn(engine.home.memories));
   const why = new Map<string, string>();
   const removed = new Set<string>();
@@ -38,7 +44,7 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
     fault?.(`removed:${name}`);
     removed.add(name);
   };
-  for await (const run of runsOf(engine.store)) {
+  for await (const run of only === undefined ? runsOf(engine.store) : oneRun(engine.store, only)) {
     const own = names.filter((name) => mayBeOf(name, run.id));
     const remembered = isOpen(run) ? [] : await memoriesOf(engine, run, memories);
     if (own.length === 0 && remembered.length === 0) continue;
@@ -53,13 +59,20 @@ export async function cleanWorkspaces(options: CleanOptions): Promise<Cleaned> {
     // Agents remember as long as their run may go on by itself; without their workspaces nobody else could use that.
     for (const name of remembered) await removeTree(path.join(engine.home.memories, name));
   }
-  for (const name of names) if (!why.has(name) && !removed.has(name)) await judge(name, undefined);
+  // Of one run alone: what it does not know may be another's, whose name begins like its own.
+  if (only === undefined)
+    for (const name of names) if (!why.has(name) && !removed.has(name)) await judge(name, undefined);
   fault?.('forgotten');
   await removeUnusedBases(engine);
   return {
     removed: names.filter((name) => removed.has(name)),
     kept: names.flatMap((name) => (why.has(name) ? [{ name, why: why.get(name)! }] : [])),
   };
+}
+
+async function* oneRun(store: Store, id: string): AsyncGenerator<RunView> {
+  const run = await store.run(id);
+  if (run) yield run;
 }
 
 /** Bases are made again where they are needed; those of runs that may go on are kept, and all while others work. */

@@ -139,7 +139,7 @@ export async function cleanExecution({
       'wrong-state',
       `execution ${execution} is ${facts.status}: cancel it first, or wait until it has ended`,
     );
-  await cleanWorkspaces({ ...asked, cwd });
+  await cleanWorkspaces({ ...asked, cwd, run: facts.run });
   using records = openRecords();
   records.kept.clean(execution, Date.now());
   return { ...workspaceOf(facts), status: 'cleaning' };

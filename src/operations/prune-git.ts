@@ -35,7 +35,9 @@ async function isMerged(engine: Engine, { id, headCommit }: RunView): Promise<bo
 
 /** About what goes with it. */
 export async function sizeOnDisk({ home, store, stages }: Engine, run: RunView): Promise<number> {
-  const refs = [`--glob=refs/bosun/${run.id}`, `--glob=refs/heads/bosun/${run.id}`];
+  // a glob without a wildcard means what is below it, and the branch is a ref itself
+  const branch = (await stages.git.revParse(run.branch)) === undefined ? [] : [run.branch];
+  const refs = [`--glob=refs/bosun/${run.id}`, ...branch];
   const args = ['rev-list', '--disk-usage', '--objects', ...refs, '--not', run.baseCommit];
   const objects = await stages.git.run(args, { codes: [0, 128] });
   const files = await usedBytes(home.run(run.id));
