@@ -128,7 +128,7 @@ describe('names that programs rely on', () => {
       'retry(run task! feedback unfenced trust record replay timing) seen(Events)… → StartedRun, by person, program, changes',
       'pause(run name) → Paused, by person, program, changes',
       'unpause(run name) → Unpaused, by person, program, changes',
-      'cancel(run now) waits(text)… → Run, by person, program, changes',
+      'cancel(run task now) waits(text)… → Run, by person, program, changes',
       'answer(run question answer chosen note askedAtMs) → Answered, by person, program, changes',
       'steer(run task! text!) → Steered, by person, program, changes',
       'setBudget(run agent task usd tokens requests minutes) → BudgetSet, by person, program, changes',

@@ -22,6 +22,8 @@ export default defineConfig({
     outDir: path.resolve(HERE, '../dist/web'),
     emptyOutDir: true,
     target: 'es2024',
+    // light-dark() and nested rules as they are.
+    cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     // The policy of the page takes no data: address for anything but pictures.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
@@ -41,5 +43,8 @@ export default defineConfig({
     jsx: { runtime: 'classic', pragma: 'createElement', pragmaFrag: 'Fragment', development: false },
   },
   define: { 'process.env.NODE_ENV': JSON.stringify('production') },
-  worker: { format: 'es' },
+  worker: {
+    format: 'es',
+    rolldownOptions: { output: { minify: true } },
+  },
 });

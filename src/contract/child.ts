@@ -53,7 +53,9 @@ export type ChildFact =
       key?: string;
     }
   /** A child is not wanted any more. */
-  | { type: 'child.cancelling'; task: string; by: string };
+  | { type: 'child.cancelling'; task: string; by: string }
+  /** A person wants no more of a task, nor of the tasks within it; the rest of the run goes on. */
+  | { type: 'task.cancelling'; task: string; by: string };
 
 export type ChildDecision =
   /** The child that was asked for is a task within, and starts from these commits; or why there is none. */

@@ -152,6 +152,7 @@ export const EVENT_SCHEMAS = {
     }),
   'run.resumed': () => event('run.resumed', { by: text }),
   'run.cancelling': () => event('run.cancelling', { mode, by: text }),
+  'task.cancelling': () => event('task.cancelling', { task: text, by: text }),
   'task.retried': () => event('task.retried', { task: text, by: text, feedback: opt(text) }),
   'run.paused': () => event('run.paused', { by: text }),
   'task.paused': () => event('task.paused', { task: text, by: text }),

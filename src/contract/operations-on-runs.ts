@@ -231,8 +231,8 @@ export const ON_RUNS = {
   cancel: {
     input: {
       type: 'object',
-      /** `now`: do not wait for agents to stop by themselves. */
-      properties: { ...RUN, now: FLAG },
+      /** `task`: this one alone, with those within it. `now`: do not wait for agents to stop by themselves. */
+      properties: { ...RUN, task: NAME, now: FLAG },
     },
     output: 'Run',
     streams: { to: 'waits', items: 'text' },

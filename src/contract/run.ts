@@ -22,6 +22,10 @@ export type TaskState = (typeof TASK_STATES)[number];
 export type RunState = (typeof RUN_STATES)[number];
 
 /** It has not ended. */
+export function isTaskOver({ state }: Pick<TaskView, 'state'>): boolean {
+  return ['done', 'failed', 'skipped', 'cancelled'].includes(state);
+}
+
 export function isOpen({ state }: { state: ShownRunState }): boolean {
   return state === 'running' || state === 'paused' || state === 'cancelling' || state === 'pending';
 }

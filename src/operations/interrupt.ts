@@ -1,7 +1,7 @@
 /** Words to a run from outside its engine: cancel it, speak to its agents. */
 import { BosunError } from '../contract/errors.ts';
 import type { Asked, OutputOf } from '../contract/operations.ts';
-import { isOpen, type RunView } from '../contract/run.ts';
+import { isOpen, isTaskOver, type RunView, type TaskView } from '../contract/run.ts';
 import { requireTask } from './find-task.ts';
 import { findRun, openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
 import type { WatchOptions } from './run.ts';
@@ -25,6 +25,7 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
   await using journal = await openJournal(options.cwd);
   const run = await requireOneRun(journal, options.run, 'bosun cancel <run>');
   requireOpen(run);
+  if (options.task !== undefined) return await cancelTask(journal, run, options.task, options);
   const { by } = options;
   const mode = options.now ? 'now' : 'graceful';
   if (await isDriven(journal, run)) {
@@ -46,6 +47,40 @@ export async function cancelRun(options: CancelOptions): Promise<RunView> {
     throw error;
   }
   return await findRun(journal, run.id);
+}
+
+/** Resolves once the task has ended; the rest of the run goes on. What is being merged by then is merged. */
+async function cancelTask(
+  journal: Journal,
+  run: RunView,
+  name: string,
+  { by, now, signal, waits }: CancelOptions,
+): Promise<RunView> {
+  if (now)
+    throw new BosunError('usage', 'only a whole run can be cancelled at once: leave out --now, or the task');
+  await requireDriven(journal, run);
+  const found = await requireTask(run.id, await journal.store.tasks(run.id), name);
+  const { id, label = id } = found;
+  const over = ({ state }: TaskView): BosunError =>
+    new BosunError('wrong-state', `task ${label} of run ${run.id} has ended already: it is ${state}`);
+  if (isTaskOver(found)) throw over(found);
+  await journal.store.request(run.id, { do: 'cancel-task', task: id, by });
+  const look = async (): Promise<RunView | undefined> => {
+    const task = (await journal.store.tasks(run.id)).find((each) => each.id === id)!;
+    const seen = await findRun(journal, run.id);
+    if (isTaskOver(task) && task.state !== 'cancelled') throw over(task);
+    if (isTaskOver(task)) return seen;
+    if (isOpen(seen)) await requireDriven(journal, seen);
+    return undefined;
+  };
+  const soon = await untilTaken(look, { msMax: CANCELLING_MS_MAX, signal });
+  if (soon) return soon;
+  const { pid } = (await journal.store.driver(run.id)) ?? { pid: 0 };
+  const pending = await journal.store.requests(run.id);
+  if (pending.some(({ request }) => request.do === 'cancel-task' && request.task === id))
+    throw notTaken(run.id, pid, `task ${label} of `);
+  waits?.(`task ${label} is being cancelled: waiting for it to end`);
+  return (await untilTaken(look, { msMax: Infinity, signal }))!;
 }
 
 /** Its engine still writes the report and calls hooks: until it lets go, nobody can resume the run. */
@@ -129,9 +164,9 @@ async function ended(journal: Journal, id: string, options: CancelOptions): Prom
 }
 
 /** It is stopped (Ctrl-Z, a debugger), or its disk hangs. */
-function notTaken(run: string, pid: number): BosunError {
+function notTaken(run: string, pid: number, what = ''): BosunError {
   return new BosunError(
     'busy',
-    `run ${run} is not cancelled yet: its bosun process (${pid}) does not react. It cancels the run as soon as it does (after Ctrl-Z: kill -CONT ${pid}); or end it with kill -9 ${pid}, then type bosun cancel ${run} again`,
+    `${what}run ${run} is not cancelled yet: its bosun process (${pid}) does not react. It cancels it as soon as it does (after Ctrl-Z: kill -CONT ${pid}); or end it with kill -9 ${pid}, then type bosun cancel ${run} again`,
   );
 }

@@ -3,14 +3,13 @@ import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Asked } from '../contract/operations.ts';
 import type { Paused, Unpaused } from '../contract/outputs.ts';
-import { isOpen, type RunView, type TaskPause, type TaskView } from '../contract/run.ts';
+import { isOpen, isTaskOver, type RunView, type TaskPause, type TaskView } from '../contract/run.ts';
 import { findRun, openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
 import { requireTask } from './find-task.ts';
 import { untilTaken } from './until-taken.ts';
 
 /** How long an engine may take to react. */
 const TAKEN_MS_MAX = 5000;
-const ENDED: readonly TaskView['state'][] = ['done', 'failed', 'skipped', 'cancelled'];
 
 interface Target {
   run: RunView;
@@ -28,7 +27,7 @@ export async function askToPause(options: Asked<'pause'>): Promise<Paused> {
   const target = await targetOf(journal, options, runToPause);
   const { run, task } = target;
   await requireAtWork(journal, run, 'pause');
-  if (task && ENDED.includes(task.state)) throw hasEnded(run, task);
+  if (task && isTaskOver(task)) throw hasEnded(run, task);
   const names = { run: run.id, ...(task && { task: task.id }) };
   const before = pauseIn(target);
   if (before) return { ...names, paused: before, isAlready: true, attempts: [] };
@@ -154,7 +153,7 @@ async function taken(
     const now = await findRun(journal, run.id);
     const tasks = await store.tasks(run.id);
     const target = { run: now, task: tasks.find(({ id }) => id === task?.id), tasks };
-    const hasTaskEnded = target.task !== undefined && ENDED.includes(target.task.state);
+    const hasTaskEnded = target.task !== undefined && isTaskOver(target.task);
     if (isSo(target) && !hasTaskEnded) return target;
     if (!isOpen(now)) throw new BosunError('wrong-state', `run ${run.id} has just ended: it is ${now.state}`);
     if (hasTaskEnded) throw hasEnded(run, target.task!);

@@ -94,7 +94,13 @@ const CHANCE = new Set(
   ),
 );
 /** Who that was differs from machine to machine; what was said does not. */
-const PEOPLE = new Set<string>(['run.resumed', 'run.cancelling', 'task.retried', 'question.answered']);
+const PEOPLE = new Set<string>([
+  'run.resumed',
+  'run.cancelling',
+  'task.cancelling',
+  'task.retried',
+  'question.answered',
+]);
 
 /** What came of one task. Each kind of event in its own order: between kinds the order is chance. */
 class TaskLedger {

@@ -30,7 +30,7 @@ const LAST_LINE_CHARS_MAX = 200;
 const PRINTED_CHARS_MAX = 1024 * 1024;
 
 /** What a person wanted of the engine that was there then. */
-const OF_ITS_MOMENT: ReadonlySet<Request['do']> = new Set(['cancel', 'pause', 'unpause']);
+const OF_ITS_MOMENT: ReadonlySet<Request['do']> = new Set(['cancel', 'cancel-task', 'pause', 'unpause']);
 
 export interface LoopOptions {
   store: Store;
@@ -381,6 +381,8 @@ function factOf(request: Exclude<Request, { do: 'spawn' }>): Fact {
   switch (request.do) {
     case 'cancel':
       return { type: 'run.cancelling', mode: request.mode, by };
+    case 'cancel-task':
+      return { type: 'task.cancelling', task: request.task, by };
     case 'steer':
       return { type: 'task.steered', task: request.task, text: request.text, by };
     case 'budget':

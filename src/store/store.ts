@@ -12,6 +12,7 @@ import type { StoredValue } from './values.ts';
 /** What a door asks of the engine that drives a run, through the store. */
 export type Request =
   | { do: 'cancel'; mode: 'graceful' | 'now'; by: string }
+  | { do: 'cancel-task'; task: string; by: string }
   /** `askedAtMs` says which asking is meant: some questions are asked again under the same id. */
   | ({ do: 'answer'; question: string; askedAtMs?: number; by: string; note?: string } & Answer)
   /** The run, where no task is named. */

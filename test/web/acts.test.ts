@@ -22,6 +22,13 @@ tasks:
 `;
 const FAILS = `name: fails\ntasks: { test: { run: 'test -f ../fixed || test -f fixed.txt', check: 'true' } }\n`;
 const SLOW = 'name: slow\ntasks: { one: { run: sleep 60 } }\n';
+const PARTED = `name: parted
+concurrency: 3
+tasks:
+  one: { run: sleep 60 }
+  other: { run: 'sleep 4; bosun agent ask "May I?"' }
+  after: { needs: [one], run: 'true' }
+`;
 const LANDS = `name: lands\ntasks: { one: { run: 'echo theirs > shared.txt; mkdir -p lib; echo new > lib/new.txt' } }\n`;
 const CHECKED = `name: checked\nmerge: { check: 'echo looked at it; test -f never' }\ntasks: { one: { run: 'echo x > x.txt' } }\n`;
 const FILES = {
@@ -31,6 +38,7 @@ const FILES = {
   'asks.yaml': ASKS,
   'fails.yaml': FAILS,
   'slow.yaml': SLOW,
+  'parted.yaml': PARTED,
   'lands.yaml': LANDS,
   'checked.yaml': CHECKED,
 };
@@ -186,6 +194,35 @@ it('tries a failed run again, sets a budget, pauses, cancels', { timeout: 90_000
   await until(slow, 'cancelled');
   expect((await eventsOf(slow, 'budget.set')).map(({ event }) => event.limits)).toEqual([{ usd: 7.5 }]);
 });
+
+it(
+  'cancels one task: what needs it is skipped, the others go on, and what is shown stays',
+  { timeout: 60_000 },
+  async () => {
+    const run = await start('parted.yaml');
+    await using visitor = await visit(browser, server, `/r/shop/${run}`);
+    const { page } = visitor;
+    const panel = page.getByRole('complementary', { name: 'Task', exact: true });
+    await panel.getByRole('heading', { name: /^one ?, running$/ }).click(); // somebody reads here
+    await asking(page, 'May I?').waitFor();
+    await panel.getByRole('heading', { name: /^one ?, running$/ }).waitFor();
+    await page.keyboard.press('X');
+    const dialog = page.getByRole('dialog', { name: 'Cancel one?' });
+    await dialog.getByText(`bosun cancel ${run} one`).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+    await panel.getByRole('heading', { name: /^one ?, cancelled$/ }).waitFor();
+    const states = async (): Promise<string[]> => {
+      const { json } = await server.ask('GET', `/api/repositories/shop/runs/${run}/tasks`);
+      const tasks = (json.tasks ?? json) as { id: string; state: string }[];
+      return tasks.map(({ id, state }) => `${id} ${state}`);
+    };
+    expect(await states()).toEqual(['one cancelled', 'other running', 'after skipped']);
+    await page.keyboard.press('y');
+    await until(run, 'failed');
+    expect(await states()).toEqual(['one cancelled', 'other done', 'after skipped']);
+  },
+);
 
 it(
   'shows what a merge brings and where it conflicts, merges, and undoes it',

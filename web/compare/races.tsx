@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { formatDuration } from '../../src/base/units.ts';
 import type { TaskReport } from '../../src/contract/report.ts';
 import type { QuestionView } from '../../src/contract/run.ts';
-import { describeUsd } from '../../src/schedule/money/budget-words.ts';
+import { shortCost } from '../../src/report/cost-words.ts';
 import { CommandButton, useCommands, type Command } from '../app/commands.tsx';
 import { runHref } from '../app/router.ts';
 import { ask, runPath } from '../data/api.ts';
@@ -109,7 +109,7 @@ function Candidate({
             <b>{plain(label)}</b>
           </a>{' '}
           <span className="quiet">
-            {formatDuration(workedMs(candidate))} · {describeUsd(cost.usdKnown)}
+            {formatDuration(workedMs(candidate))} {cost.requests > 0 && ` · ${shortCost(cost)}`}
             {isPicked && ' · picked'}
           </span>
         </p>

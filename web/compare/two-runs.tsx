@@ -2,6 +2,7 @@
 import { Fragment, type ReactNode } from 'react';
 import { formatDuration } from '../../src/base/units.ts';
 import type { TaskReport } from '../../src/contract/report.ts';
+import { shortCost } from '../../src/report/cost-words.ts';
 import { count } from '../../src/report/words.ts';
 import { describeUsd } from '../../src/schedule/money/budget-words.ts';
 import { runHref } from '../app/router.ts';
@@ -75,7 +76,7 @@ function Face({ of, share }: { of: Compared; share: number }): ReactNode {
       </div>
       <p className="compare-sums">
         <span>{formatDuration(report.run.durationMs)}</span>
-        <span>{describeUsd(totals.cost.usdKnown)}</span>
+        {totals.cost.requests > 0 && <span>{shortCost(totals.cost)}</span>}
         <span>{count(totals.changedFiles, 'file')}</span>
         {totals.linesAdded !== null && (
           <span>
@@ -140,12 +141,16 @@ function TaskOfBoth({ a, b }: { a: TaskReport | undefined; b: TaskReport | undef
         {(!a || !b) && <span className="quiet"> {a ? 'gone' : 'new'}</span>}
       </th>
       <Pair a={a && workOf(a)} b={b && workOf(b)} show={formatDuration} />
-      <Pair a={a?.cost.usdKnown} b={b?.cost.usdKnown} show={describeUsd} />
+      <Pair a={usdOf(a)} b={usdOf(b)} show={describeUsd} />
       <td>{diffOf(a)}</td>
       <td>{diffOf(b)}</td>
       <td>{resultOf(a, b)}</td>
     </tr>
   );
+}
+
+function usdOf(task: TaskReport | undefined): number | undefined {
+  return task && task.cost.requests > task.cost.unpriced ? task.cost.usdKnown : undefined;
 }
 
 /** As it was in the first, and by how much the other differs. */

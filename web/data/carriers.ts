@@ -4,8 +4,8 @@
  */
 // oxlint-disable-next-line import/default -- Vite makes it: its address
 import workerUrl from './hub-worker.ts?worker&url';
-import type { Hello } from './hub-worker.ts';
-import { Hub, type HubOptions, type Told } from './hub.ts';
+import type { Given, Hello } from './hub-worker.ts';
+import type { Hub, HubOptions, Told } from './hub.ts';
 import { sessionPlace } from './place.ts';
 
 type Carried = Pick<HubOptions, 'tell'> & {
@@ -28,7 +28,27 @@ export function carry(carried: Carried, onFailure: () => void): Carrier {
   return { wake: () => {} };
 }
 
-export function carryAlone({ tell, standsAt }: Carried): Hub {
+/** Until `stop` is called. */
+export function carryAlone({ tell, standsAt }: Carried): { stop(): void } {
+  let isStopped = false;
+  const hub = openHub({
+    tell: (told) => {
+      if (!isStopped) tell(told);
+    },
+    standsAt,
+  });
+  return {
+    stop() {
+      isStopped = true;
+      void hub.then((opened) => opened.stop());
+    },
+  };
+}
+
+async function openHub({ tell, standsAt }: Carried): Promise<Hub> {
+  await import(/* @vite-ignore */ workerUrl);
+  const { Hub, setPlace } = (globalThis as unknown as { bosunHub: Given }).bosunHub;
+  setPlace(sessionPlace());
   return new Hub({ tell, from: standsAt(), isHidden: () => document.hidden }).start();
 }
 
@@ -53,15 +73,14 @@ function fromLeader({ tell, standsAt }: Carried): Carrier {
     if (data !== 'where') tell(data);
     else if (hub) channel.postMessage(hub.now);
   });
-  const lead = (): Promise<void> => {
-    hub = new Hub({
-      from: standsAt(),
-      isHidden: () => document.hidden,
+  const lead = async (): Promise<void> => {
+    hub = await openHub({
+      standsAt,
       tell(told) {
         tell(told);
         channel.postMessage(told);
       },
-    }).start();
+    });
     return new Promise(() => {}); // until the tab goes
   };
   navigator.locks.request(NAME, lead).catch(() => {});

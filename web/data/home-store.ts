@@ -38,6 +38,8 @@ const QUIET_MS = 2000;
 /** Whether somebody drives a run is in no event. */
 const LOOK_MS = 10_000;
 const RUNS_SHOWN = 30;
+/** As many of them are read at once. */
+const RUNS_READ_MAX = 100;
 const LINE_CHARS_MAX = 200;
 const QUIET = new Set([
   'attempt.agent',
@@ -60,6 +62,9 @@ const repositories = new Map<string, RepositoryAt>();
 const pending = new Map<string, Pending>();
 /** What the agent of a task last said or did, by `repository/run/task`, as far as this page heard it. */
 const lines = new Map<string, string>();
+/** Where money was spent since the sums were read, and on which day that was. */
+const spent = new Set<string>();
+let readOn = new Date().toDateString();
 let home: Home = { state: 'loading' };
 let eventCount = 0;
 let isRead = false;
@@ -132,7 +137,7 @@ async function readRepository({ name, directory }: ServedRepository, signal: Abo
   try {
     const query = { limit: RUNS_SHOWN };
     const { runs, days = [], shared = [], branch } = await overview(name, { query, signal });
-    repositories.set(name, { name, directory, branch, runs: sorted(runs), days, shared });
+    repositories.set(name, { name, directory, branch, runs: kept(runs), days, shared });
   } catch (error) {
     if (signal.aborted || (error instanceof Problem && error.status === 0)) throw error;
     const problem = error instanceof Error ? error.message : String(error);
@@ -151,6 +156,8 @@ function heard(events: readonly Streamed[]): void {
   eventCount += events.length;
   for (const [repository, own] of Map.groupBy(events, (each) => each.repository)) {
     for (const { run, event } of own) {
+      if (event.type === 'model.used') spent.add(repository);
+      if (event.type === 'task.finished') lines.delete(`${repository}/${run}/${event.task}`);
       if (event.type !== 'attempt.agent') continue;
       const line = agentLine(event.event)?.trim().split('\n')[0];
       if (line) lines.set(`${repository}/${run}/${event.task}`, line.slice(0, LINE_CHARS_MAX));
@@ -183,8 +190,8 @@ function want(repository: string, runs: readonly string[], withinMs: number): vo
 }
 
 async function read(repository: string, found: Pending): Promise<void> {
-  const runs = [...found.runs].slice(0, 100);
-  found.runs.clear();
+  const runs = [...found.runs].slice(0, RUNS_READ_MAX);
+  for (const run of runs) found.runs.delete(run);
   Object.assign(found, { timer: undefined, dueAtMs: Infinity, isReading: true, lastMs: Date.now() });
   try {
     const asked = { query: { runs }, ...(stop && { signal: stop.signal }) };
@@ -192,28 +199,46 @@ async function read(repository: string, found: Pending): Promise<void> {
     const before = repositories.get(repository);
     if (before) {
       const others = before.runs.filter(({ run }) => !runs.includes(run.id));
-      repositories.set(repository, { ...before, runs: sorted([...fresh, ...others]) });
+      const { problem: _, ...rest } = before;
+      repositories.set(repository, { ...rest, runs: kept([...fresh, ...others]) });
       show();
     }
-  } catch {
-    // Whoever is not heard any more says so for all of the page; what stands anew is read anew.
-  } finally {
     found.isReading = false;
     if (found.runs.size > 0) want(repository, [], GATHER_MS);
+  } catch {
+    // Whoever is not heard any more says so for all of the page; what stands anew is read anew.
+    found.isReading = false;
+    if (pending.get(repository) === found) want(repository, runs, LOOK_MS);
   }
 }
 
 function look(): void {
+  const today = new Date().toDateString();
+  for (const name of repositories.keys())
+    if (spent.delete(name) || today !== readOn) void readMoney(name).catch(() => spent.add(name));
+  readOn = today;
   for (const { name, runs } of repositories.values()) {
-    const open = runs
-      .filter(({ run }) => isOpen(run) || run.state === 'interrupted')
-      .map(({ run }) => run.id);
+    const open = runs.filter(isAtWork).map(({ run }) => run.id);
     if (open.length > 0) want(name, open, QUIET_MS);
   }
 }
 
-function sorted(runs: readonly Glance[]): Glance[] {
-  return runs.toSorted((a, b) => b.run.createdAtMs - a.run.createdAtMs);
+/** What was spent, of which no run tells. */
+async function readMoney(name: string): Promise<void> {
+  const { days = [], shared = [] } = await overview(name, { query: { limit: 1 } });
+  const before = repositories.get(name);
+  if (before) repositories.set(name, { ...before, days, shared });
+  show();
+}
+
+function isAtWork({ run }: Glance): boolean {
+  return isOpen(run) || run.state === 'interrupted';
+}
+
+/** The newest first; of those that are over only as many as were read at first. */
+function kept(runs: readonly Glance[]): Glance[] {
+  const all = runs.toSorted((a, b) => b.run.createdAtMs - a.run.createdAtMs);
+  return all.filter((each, n) => n < RUNS_SHOWN || isAtWork(each));
 }
 
 function show(): void {

@@ -1,4 +1,7 @@
-/** Holds the one stream for all tabs of a browser. A tab says `hello` when it comes, and `bye` when it goes. */
+/**
+ * Holds the one stream for all tabs of a browser. A tab says `hello` when it comes, and `bye` when it goes. A tab that has to
+ * do without a worker reads this file for its hub alone.
+ */
 import { Hub } from './hub.ts';
 import { setPlace } from './place.ts';
 
@@ -10,6 +13,11 @@ interface Scope {
 export interface Hello {
   place: string | undefined;
 }
+
+/** Nothing that a worker exports is left in its file. */
+const given = { Hub, setPlace };
+Object.assign(globalThis, { bosunHub: given });
+export type Given = typeof given;
 
 const tabs = new Set<MessagePort>();
 let hub: Hub | undefined;

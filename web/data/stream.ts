@@ -1,6 +1,6 @@
 /** What comes from the server as it happens, for the views of this tab: events of all repositories, in batches. */
 import { carry, carryAlone } from './carriers.ts';
-import { SILENT_MS, type Hub, type Streamed, type Told } from './hub.ts';
+import { SILENT_MS, type Streamed, type Told } from './hub.ts';
 import { setLink } from './link.ts';
 import { lockSession } from './session.ts';
 
@@ -53,7 +53,7 @@ function open(): void {
   isOpen = true;
   heardAtMs = Date.now();
   /** A stream of its own, for as long as the carrier says nothing. */
-  let own: Hub | undefined;
+  let own: ReturnType<typeof carryAlone> | undefined;
   let unheard = 0;
   const standsAt = (): typeof told => told;
   const alone = (): void => {

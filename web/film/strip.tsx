@@ -83,6 +83,8 @@ function Bar({ bar, share, atMs, toMs, y, lanePx, isChosen, widthPx, isOneOfMany
   };
   const isCut = atMs < endMs;
   const roomPx = (to - from) * widthPx;
+  // Its name would be on the ground, not on the bar.
+  const isDotted = bar.asked.some(({ fromMs }) => (share(fromMs) - from) * widthPx < NAME_PX_MIN);
   const name = isOneOfMany ? `${bar.label} · ${bar.attempt}` : bar.label;
   return (
     <>
@@ -112,7 +114,7 @@ function Bar({ bar, share, atMs, toMs, y, lanePx, isChosen, widthPx, isOneOfMany
         })}
       {roomPx > NAME_PX_MIN && (
         <text
-          className={isCut && at <= from ? 'name later' : 'name'}
+          className={(isCut && at <= from) || isDotted ? 'name later' : 'name'}
           x={percent(from)}
           dx="5"
           y={y + lanePx / 2 + 2}

@@ -6,6 +6,7 @@ import { go, runHref } from '../app/router.ts';
 import { useMay } from '../data/session.ts';
 import { giveAnswer } from '../questions/answers.ts';
 import { answerCli } from '../questions/question-words.tsx';
+import { useReplaced } from '../questions/replaced.ts';
 import { useNotice } from '../parts/notice.tsx';
 import { needHref, type HomeView, type Need } from './home-model.ts';
 import { goOn, goOnCli, goOnLabel } from './go-on.ts';
@@ -35,16 +36,18 @@ export function useHomeKeys({ needs, atWork, unmerged, earlier }: HomeView): {
     );
   };
   const need = needs.find(({ key }) => key === chosen?.key);
+  // One that was chosen by hand is the one that is meant.
+  const isNew = useReplaced(wanted === undefined ? need?.key : 'chosen');
   useCommands([
     { id: 'next-row', label: 'Next', keys: 'j', isDisabled: all.length === 0, run: step(1) },
     { id: 'last-row', label: 'Before', keys: 'k', isDisabled: all.length === 0, run: step(-1) },
     ...(chosen ? [{ id: 'open-row', label: 'Open', keys: 'Enter', run: () => go(chosen.href) }] : []),
-    ...(need && mayAct ? actsOn(need, (error) => notice.bad(error)) : []),
+    ...(need && mayAct ? actsOn(need, isNew, (error) => notice.bad(error)) : []),
   ]);
   return { chosen: chosen?.key, choose: setWanted };
 }
 
-function actsOn(need: Need, failed: (error: unknown) => void): Command[] {
+function actsOn(need: Need, isNew: () => boolean, failed: (error: unknown) => void): Command[] {
   const { repository, glance } = need;
   const { run } = glance;
   if (need.kind !== 'question')
@@ -59,7 +62,10 @@ function actsOn(need: Need, failed: (error: unknown) => void): Command[] {
     ];
   const { question } = need;
   if (!isYesNo(question) || question.budget) return [];
-  const say = (answer: string) => () => giveAnswer({ repository, run: run.id, id: question.id }, { answer });
+  const say = (answer: string) => () => {
+    if (!isNew())
+      giveAnswer({ repository, run: run.id, id: question.id, askedAtMs: question.askedAtMs }, { answer });
+  };
   return [
     { id: 'yes', label: 'Answer yes', keys: 'y', cli: answerCli(question, run.id, 'yes'), run: say('yes') },
     { id: 'no', label: 'Answer no', keys: 'x', cli: answerCli(question, run.id, 'no'), run: say('no') },

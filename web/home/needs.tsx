@@ -88,7 +88,8 @@ function Stood({ need: { kind, repository, glance }, nowMs, isChosen, choose }: 
         {failed && (
           <>
             {' '}
-            · <code>{plain(failed.label ?? failed.id, 60)}</code>, attempt {failed.attempt}
+            · <code>{plain(failed.label ?? failed.id, 60)}</code>
+            {failed.attempt > 0 && `, attempt ${failed.attempt}`}
           </>
         )}{' '}
         · the work is kept

@@ -33,7 +33,10 @@ export function AnswerForm(props: AnswerFormProps): ReactNode {
   const { repository, run, question, answering, hasKeys, note } = props;
   if (answering && answering.state !== 'refused') return null;
   const give = (answer: Given['answer']): void =>
-    giveAnswer({ repository, run, id: question.id }, { answer, ...(note !== undefined && { note }) });
+    giveAnswer(
+      { repository, run, id: question.id, askedAtMs: question.askedAtMs },
+      { answer, ...(note !== undefined && { note }) },
+    );
   if (question.budget) return <Budget {...props} give={give} />;
   if (isYesNo(question)) {
     const [yes, no] = WORDS[question.kind] ?? WORDS.question;

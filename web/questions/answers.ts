@@ -1,6 +1,6 @@
 /**
  * Answers to questions on their way to a run. One that cannot be sent, since the server does not answer, is kept and sent
- * with the id of its question once it does; it never answers another question. Whatever came of a question is told for a
+ * with the id of its question, and when that was asked, once it does; it never answers another question. Whatever came of a question is told for a
  * while, also where somebody else was first.
  *
  *   (open) ──▶ sending ──▶ sent            the run has it
@@ -20,6 +20,9 @@ export interface QuestionAt {
   id: string;
 }
 
+/** Which asking is meant: some ids are used again. */
+type Asking = QuestionAt & { askedAtMs: number };
+
 export interface Given {
   /** What a person says; a list of labels where several can be chosen. */
   answer: string | readonly string[];
@@ -36,7 +39,7 @@ const AGAIN_MS = 1500;
 const KNOWN_MAX = 200;
 
 const known = new Map<string, Answering>();
-const kept = new Map<string, { question: QuestionAt; given: Given }>();
+const kept = new Map<string, { question: Asking; given: Given }>();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let isListening = false;
@@ -49,20 +52,21 @@ export function useAnswering(question: QuestionAt): Answering | undefined {
   return useSyncExternalStore(listenAnswers, () => known.get(keyOf(question)));
 }
 
-export function giveAnswer(question: QuestionAt, given: Given): void {
+export function giveAnswer(question: Asking, given: Given): void {
   const now = known.get(keyOf(question));
   if (now && now.state !== 'refused') return; // one answer, however often a button is pressed
   void send(question, given);
 }
 
-async function send(question: QuestionAt, given: Given): Promise<void> {
-  const { repository, run, id } = question;
+async function send(question: Asking, given: Given): Promise<void> {
+  const { repository, run, id, askedAtMs } = question;
   const key = keyOf(question);
   const answer = words(given);
   tell(key, { state: 'sending', answer });
   const { answer: said, note } = given;
   const body = {
     question: id,
+    askedAtMs,
     ...(typeof said === 'string' ? { answer: said } : { chosen: said }),
     ...(note !== undefined && note.trim() !== '' && { note: note.trim() }),
   };

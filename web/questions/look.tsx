@@ -34,7 +34,10 @@ export function Look({ at, question, onClose }: LookProps): ReactNode {
       <LookKeys
         isOn={canAnswer && isYesNo(question) && !question.budget}
         answer={(answer) =>
-          giveAnswer({ repository, run: run.id, id: question.id }, { answer, ...(note && { note }) })
+          giveAnswer(
+            { repository, run: run.id, id: question.id, askedAtMs: question.askedAtMs },
+            { answer, ...(note && { note }) },
+          )
         }
       />
       <div className="look">

@@ -12,6 +12,7 @@ import { Act, Answered, AnswerForm } from './answer-form.tsx';
 import { giveAnswer, useAnswering } from './answers.ts';
 import { Look } from './look.tsx';
 import { answerCli, Deadline, shareLeft, Title, Why } from './question-words.tsx';
+import { useReplaced } from './replaced.ts';
 import './questions.css';
 
 /** How long one that is over stays in sight. */
@@ -78,7 +79,11 @@ function Bar({ at, question, others, show }: BarProps): ReactNode {
   const nowMs = useNow(isOpen);
   const share = isOpen ? shareLeft(question, nowMs) : undefined;
   const look = (): void => changeQuery({ ask: question.id });
-  const say = (answer: string) => () => giveAnswer({ repository, run: run.id, id: question.id }, { answer });
+  const isNew = useReplaced(question.id);
+  const say = (answer: string) => () => {
+    if (!isNew())
+      giveAnswer({ repository, run: run.id, id: question.id, askedAtMs: question.askedAtMs }, { answer });
+  };
   useCommands([
     ...(mayAnswer && isYesNo(question) && !question.budget
       ? [

@@ -1,5 +1,6 @@
 /** A run: its header, its film, its tasks, and all views of the moment that is shown. */
-import { useEffect, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
+import { isTaskOver } from '../../src/contract/run.ts';
 import { changeQuery } from '../app/router.ts';
 import { useLink } from '../data/link.ts';
 import { useRun, useStrip } from '../data/use-run.ts';
@@ -49,7 +50,8 @@ function OpenRun({ repository, run, at: then, asked }: OpenRunProps): ReactNode 
   const isWide = useMedia('(min-width: 1181px)');
   const isPhone = useMedia('(max-width: 760px)');
   const named = asked !== null && at.task(asked) ? asked : undefined;
-  const chosen = named ?? (isWide ? firstOf(at) : undefined);
+  const { first, hold } = useFirst(at);
+  const chosen = named ?? (isWide ? first : undefined);
   useFilmKeys(at, wind);
   useTaskKeys(at, { chosen, named, choose });
   const classes = ['run-page', link.state === 'lost' && 'is-lost', !at.isLive && 'is-past'];
@@ -65,7 +67,13 @@ function OpenRun({ repository, run, at: then, asked }: OpenRunProps): ReactNode 
         <MiddleViews at={at} chosen={chosen} choose={choose} wind={wind} />
       </section>
       {chosen !== undefined && (
-        <aside className={isWide ? 'panel' : 'panel sheet'} aria-label="Task">
+        <aside
+          className={isWide ? 'panel' : 'panel sheet'}
+          aria-label="Task"
+          onFocus={() => hold(chosen)}
+          onPointerDown={() => hold(chosen)}
+          onWheel={() => hold(chosen)}
+        >
           {!isWide && (
             <button className="shut" onClick={() => choose(null)}>
               Close <kbd aria-hidden="true">Esc</kbd>
@@ -84,6 +92,22 @@ function wind(atMs: number | null): void {
 
 function choose(task: string | null): void {
   changeQuery({ task });
+}
+
+/** Where nobody chose a task: one stays until it has ended, and for good once somebody reads or writes there. */
+function useFirst(at: RunAt): { first: string | undefined; hold(task: string): void } {
+  const kept = useRef<{ task?: string | undefined; isHeld?: boolean }>({});
+  const { task, isHeld } = kept.current;
+  const shown = task === undefined ? undefined : at.task(task);
+  const isKept = shown && (isHeld || !at.isLive || !isTaskOver(shown.view));
+  const first = isKept ? task : firstOf(at);
+  if (!isKept && at.isLive) kept.current = { task: first };
+  return {
+    first,
+    hold(held) {
+      kept.current = { task: held, isHeld: true };
+    },
+  };
 }
 
 /** The one that a person would look at: which asks, failed or is at work. */

@@ -4,6 +4,7 @@ import { spellControls } from '../../src/report/text/plain.ts';
 import { CommandButton, Keys, useCommands, type Command } from '../app/commands.tsx';
 import type { RunAt, TaskAt } from '../film/run-at.ts';
 import { tellComments, type Comment } from './comments.ts';
+import type { useKeptWords } from './kept-words.ts';
 import type { Saying } from './saying.ts';
 
 export interface SayBoxProps {
@@ -12,18 +13,17 @@ export interface SayBoxProps {
   saying: Saying;
   /** Those that the next attempt is told. */
   kept: readonly Comment[];
-  /** They were told. */
-  onTold(): void;
+  words: ReturnType<typeof useKeptWords>;
 }
 
 const TEXT_CHARS_MAX = 60_000;
 
-export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProps): ReactNode {
+export function SayBox({ at, task: { facts }, saying, kept, words }: SayBoxProps): ReactNode {
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState('');
+  const { text } = words;
   const [isBusy, setBusy] = useState(false);
   /** What was meant by what is written: its agent may have ended since. */
-  const begun = useRef<Saying['mode']>(undefined);
+  const begun = useRef(text === '' ? undefined : saying.mode);
   const [isLate, setLate] = useState(false);
   const { mode, hasAgent, why } = saying;
   const label = spellControls(facts.label);
@@ -37,9 +37,8 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
         : await saying.retry(tellComments(kept, text.trim()));
     setBusy(false);
     if (!isTold) return;
-    setText('');
+    words.change(() => ({ text: '', ...(mode === 'retry' && { comments: [] }) }));
     setLate(false);
-    if (mode === 'retry') onTold();
   };
   /** Where Enter would start an attempt that nobody asked for, the button has to be pressed. */
   const enter = (): void => {
@@ -47,7 +46,7 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
     if (mode === begun.current) void send();
     else setLate(true);
   };
-  const words = text.trim() === '' && kept.length === 0 ? '' : ` --feedback ${quoted(text.trim() || '…')}`;
+  const feedback = text.trim() === '' && kept.length === 0 ? '' : ` --feedback ${quoted(text.trim() || '…')}`;
   const again: Command = {
     id: 'task-retry',
     label:
@@ -57,7 +56,7 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
           ? `Try again with ${kept.length === 1 ? 'the comment' : `${kept.length} comments`}`
           : 'Try again',
     keys: 'r',
-    cli: `bosun retry ${facts.id} --run ${at.run.id}${words}`,
+    cli: `bosun retry ${facts.id} --run ${at.run.id}${feedback}`,
     isDisabled: mode !== 'retry' || why !== '' || isBusy,
     isCostly: true,
     run: () => void send(),
@@ -94,7 +93,8 @@ export function SayBox({ at, task: { facts }, saying, kept, onTold }: SayBoxProp
             aria-keyshortcuts="/"
             onChange={({ target }) => {
               if (text === '') begun.current = mode;
-              setText(target.value);
+              const { value } = target;
+              words.change(() => ({ text: value }));
             }}
             onKeyDown={(event) => {
               if (event.key === 'Escape') event.currentTarget.blur();

@@ -9,6 +9,7 @@ import type { AttemptAt, RunAt, TaskAt } from '../film/run-at.ts';
 import { changeQuery } from '../app/router.ts';
 import { signOf, toneOf } from '../parts/tone.ts';
 import { clock, lookOf, shownState, workedMs } from '../run/views/task-look.ts';
+import { CancelTask } from './cancel-task.tsx';
 import type { AttemptFacts, TaskSoFar } from './task-facts.ts';
 
 export interface TaskHeadProps {
@@ -28,16 +29,21 @@ export function TaskHead({ at, task, soFar, chosen, choose }: TaskHeadProps): Re
   const look = lookOf(task, at.atMs);
   return (
     <header className={`task-head ${look.tone}`}>
-      <h2>
-        <span className="sign" aria-hidden="true">
-          {look.sign}
+      <div className="line">
+        <h2>
+          <span className="sign" aria-hidden="true">
+            {look.sign}
+          </span>
+          <span className="name">{spellControls(facts.label)}</span>
+          <span className="unseen">, {look.state}</span>
+        </h2>
+        <span className="acts">
+          {attempts.length > 1 && (
+            <Attempts attempts={attempts} chosen={chosen ?? attempts.at(-1)!.n} choose={choose} />
+          )}
+          <CancelTask at={at} task={task} />
         </span>
-        <span className="name">{spellControls(facts.label)}</span>
-        <span className="unseen">, {look.state}</span>
-        {attempts.length > 1 && (
-          <Attempts attempts={attempts} chosen={chosen ?? attempts.at(-1)!.n} choose={choose} />
-        )}
-      </h2>
+      </div>
       <p className="meta">
         {figuresOf(at, task, soFar, chosen).map((each, n) => (
           <span key={n}>{each}</span>

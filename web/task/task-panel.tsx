@@ -10,6 +10,7 @@ import { tellComment, type Comment } from './comments.ts';
 import { DiffView } from './diff/diff-view.tsx';
 import { LogView } from './log/log-view.tsx';
 import { SayBox } from './say-box.tsx';
+import { useKeptWords } from './kept-words.ts';
 import { useSaying } from './saying.ts';
 import { soFar } from './task-facts.ts';
 import { lastLeft, TaskHead } from './task-head.tsx';
@@ -43,7 +44,10 @@ function Panel({ at, task }: { at: RunAt; task: TaskAt }): ReactNode {
   const facts = useMemo(() => soFar(at, id), [at, id]);
   const chosen = attemptIn(query, task);
   const saying = useSaying(at, task);
-  const [comments, setComments] = useState<readonly Comment[]>([]);
+  const words = useKeptWords(`${at.repository} ${at.run.id} ${id}`);
+  const { comments } = words;
+  const setComments = (how: (now: readonly Comment[]) => readonly Comment[]): void =>
+    words.change((now) => ({ comments: how(now.comments) }));
   const [isAllOpen, setAllOpen] = useState(false);
   const [isWrapped, setWrapped] = useState({ log: true, diff: matchMedia('(max-width: 760px)').matches });
   const shown = chosen === undefined ? facts.attempts : facts.attempts.filter(({ n }) => n === chosen);
@@ -91,16 +95,15 @@ function Panel({ at, task }: { at: RunAt; task: TaskAt }): ReactNode {
     { id: 'wrap', label: isWide ? 'Do not wrap lines' : 'Wrap lines', keys: 'w', run: wrap },
   ]);
   const comment = (said: Comment): void => {
-    if (saying.mode === 'retry') return setComments([...comments, said]);
+    if (saying.mode === 'retry') return setComments((now) => [...now, said]);
     const sending: Comment = { ...said, state: 'sending' };
-    setComments([...comments, sending]);
-    void saying
-      .steer(tellComment(said))
-      .then((isTold) =>
-        setComments((now) =>
-          now.flatMap((each) => (each !== sending ? [each] : isTold ? [{ ...each, state: 'sent' }] : [])),
-        ),
-      );
+    setComments((now) => [...now, sending]);
+    void saying.steer(tellComment(said)).then((isTold) =>
+      setComments((now) =>
+        // One that reached nobody is for the next attempt.
+        now.map((each) => (each !== sending ? each : { ...each, state: isTold ? 'sent' : 'kept' })),
+      ),
+    );
   };
   const canComment = saying.mode === 'steer' || (saying.mode === 'retry' && saying.hasAgent);
   const kept = comments.filter(({ state }) => state === 'kept');
@@ -148,7 +151,7 @@ function Panel({ at, task }: { at: RunAt; task: TaskAt }): ReactNode {
               isWrapped={isWrapped.diff}
               comments={comments}
               comment={canComment ? comment : undefined}
-              forget={(said) => setComments(comments.filter((each) => each !== said))}
+              forget={(said) => setComments((now) => now.filter((each) => each !== said))}
               doing={saying.mode === 'retry' ? 'Keep' : 'Send'}
             />
           ) : (
@@ -159,7 +162,7 @@ function Panel({ at, task }: { at: RunAt; task: TaskAt }): ReactNode {
           <Artifacts at={at} task={id} attempt={left && left.artifacts.length > 0 ? left.n : undefined} />
         )}
       </div>
-      <SayBox at={at} task={task} saying={saying} kept={kept} onTold={() => setComments([])} />
+      <SayBox at={at} task={task} saying={saying} kept={kept} words={words} />
     </>
   );
 }

@@ -330,13 +330,17 @@ export const COMMANDS: Command[] = [
   {
     name: 'cancel',
     group: 'Decide',
-    summary: 'cancel a run; finished work is kept',
+    summary: 'cancel a run, or one task of it; finished work is kept',
     asks: ['cancel'],
-    arguments: [RUN_ARGUMENT],
+    arguments: [
+      RUN_ARGUMENT,
+      { name: 'task', about: 'only this task, and those within it', complete: 'task' },
+    ],
     options: [{ flags: '--now', about: 'do not wait for agents to stop by themselves' }],
     examples: [
       ['cancel', 'the latest run, gracefully'],
       ['cancel calculator-3 --now', 'at once'],
+      ['cancel calculator-3 implement', 'one task: those that need it are skipped, others continue'],
     ],
     load: () => import('./commands/cancel.ts'),
   },

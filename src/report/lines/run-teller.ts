@@ -233,6 +233,7 @@ export class RunTeller {
       case 'child.refused':
         return { text: `gets no child: ${event.why}`, color: 'ask' };
       case 'child.cancelling':
+      case 'task.cancelling':
         return { text: `is cancelled by ${event.by}`, color: 'ask' };
       case 'task.awaiting':
         return {

@@ -6,6 +6,7 @@
 import type { Decision, EventOf } from '../../contract/event.ts';
 import { hasEnded, type Node, type State } from '../state.ts';
 import { freePlace } from '../fold/nodes.ts';
+import { endCancelled } from './cancelled.ts';
 import { RUN_TASKS_MAX } from './room.ts';
 
 /** Of one task, in all its attempts. */
@@ -66,7 +67,7 @@ export function withChildren(state: State, node: Node, decision: Decision): Deci
   if (node.open === 0) {
     const isCancelled = state.cancelling ?? node.isUnwanted;
     const isCut = isCancelled && decision.outcome.kind === 'done' && node.children.some(wasCut);
-    return isCut ? { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } } : decision;
+    return isCut ? endCancelled(node) : decision;
   }
   const { halts: _, type: __, ...end } = decision;
   return { type: 'task.awaiting', ...end, ...(end.outcome.kind !== 'done' && cancelled(node)) };

@@ -8,6 +8,7 @@
  */
 import { parseDurationMs } from '../../base/units.ts';
 import type { Decision } from '../../contract/event.ts';
+import { endCancelled, isBeingCancelled } from './cancelled.ts';
 import { isRestOver, pauseOf, type Node, type State } from '../state.ts';
 
 /** While rounds fail the wait doubles, from this or from `every` where that is longer. */
@@ -22,7 +23,7 @@ export function decideContinuous(state: State, node: Node): Decision {
 function nextOf(state: State, node: Node): Decision {
   const { id: task, children } = node;
   const last = children.at(-1);
-  if (state.cancelling) return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };
+  if (isBeingCancelled(state, node)) return endCancelled(node);
   if (!last) return { type: 'task.round', task, why: 'first' };
   if (isRestOver(node)) {
     const isFinal = node.task.finalize === undefined || last.round === 'final';

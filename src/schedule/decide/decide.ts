@@ -18,6 +18,7 @@ import { brokenIn, gaveUp, replan, tellBroken } from './replan.ts';
 import { evaluate, evaluateCondition, ExpressionError, mentionsEach } from '../expression/expression.ts';
 import { decideMail } from './messages.ts';
 import { decideReady } from './ready.ts';
+import { endCancelled, isBeingCancelled } from './cancelled.ts';
 import { decideReopened } from './reopen.ts';
 import { checkRoom } from './room.ts';
 import { decideSummaries, summed, unsummed } from './summaries.ts';
@@ -68,7 +69,7 @@ function decideNode(state: State, node: Node): Decision {
   if (node.ended?.outcome.kind === 'done' && node.state === 'running' && !node.isUnwanted)
     return afterSuccess(state, node);
   if (node.conflicted) return afterConflict(state, node);
-  if (state.cancelling || node.isUnwanted) return cancelNode(state, node);
+  if (isBeingCancelled(state, node)) return cancelNode(state, node);
   const givenUp = giveUp(node);
   if (givenUp) return givenUp;
   if (node.ended) return node.sums ? unsummed(node, afterFailure) : afterFailure(node);
@@ -216,8 +217,7 @@ function complete(state: State, node: Node): Decision {
     return { type: 'task.expanded', task: node.id, kind: 'expand' };
   }
   // A plan that comes too late to be carried out puts nothing in the place of what failed.
-  if (state.cancelling && node.isReplanning && brokenIn(node).length > 0)
-    return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
+  if (state.cancelling && node.isReplanning && brokenIn(node).length > 0) return endCancelled(node);
   const { outputRef, output = null } = node.picked ? nodeOf(state, node.picked.candidate) : node;
   return finishedDone(node, outputRef ? { outputRef } : { output });
 }
@@ -235,7 +235,7 @@ function endGroup(state: State, node: Node): Decision {
   const output = groupOutput(state, node);
   const given = output === undefined ? {} : { output };
   if (broken.length === 0) return finishedDone(node, given);
-  if (state.cancelling) return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
+  if (isBeingCancelled(state, node)) return endCancelled(node);
   const again = replan(state, node, broken);
   if (again) return again;
   const first = broken.find((child) => child.state === 'failed') ?? broken[0]!;
@@ -252,7 +252,7 @@ function cancelNode(state: State, node: Node): Decision {
       mode: state.cancelling ?? 'graceful',
     };
   }
-  return { type: 'task.finished', task: node.id, outcome: { kind: 'cancelled' } };
+  return endCancelled(node);
 }
 
 function endRun(state: State): Decision {

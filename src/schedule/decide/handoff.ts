@@ -7,13 +7,14 @@
  */
 import type { Decision, EventOf } from '../../contract/event.ts';
 import { rejectionOf, roundsOf } from '../workflow/handoff.ts';
+import { endCancelled, isBeingCancelled } from './cancelled.ts';
 import type { Node, State } from '../state.ts';
 
 export function decideHandoff(state: State, node: Node): Decision {
   const order = node.task.handoff!;
   const { id: task, children } = node;
   const last = children.at(-1);
-  if (state.cancelling) return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };
+  if (isBeingCancelled(state, node)) return endCancelled(node);
   const handed = (at: number): EventOf<'task.handed'> => ({
     type: 'task.handed',
     task,

@@ -10,6 +10,7 @@
  *                                                 └─▶ it is not ──▶ skipped
  */
 import type { Decision } from '../../contract/event.ts';
+import { endCancelled, isBeingCancelled } from './cancelled.ts';
 import type { Node, State } from '../state.ts';
 import { lostBasis, openPublishers } from '../workflow/publications.ts';
 
@@ -31,7 +32,7 @@ export function awaitPublishers(state: State, node: Node): Decision | undefined 
   const { id: task, attempt } = node;
   const lost = lostBasis(state, node.restsOn);
   if (lost !== undefined) {
-    if (state.cancelling) return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };
+    if (isBeingCancelled(state, node)) return endCancelled(node);
     return { type: 'task.finished', task, outcome: { kind: 'skipped', because: 'need', message: lost } };
   }
   const until = openPublishers(state, node);

@@ -9,6 +9,7 @@
  */
 import type { Decision, EventOf } from '../../contract/event.ts';
 import type { FailReason } from '../../contract/run.ts';
+import { endCancelled, isBeingCancelled } from './cancelled.ts';
 import { awaitPublishers } from './publications.ts';
 import { candidatesOf, offersOf, personsPick, pickOf, pickQuestion } from '../workflow/race.ts';
 import { hasLost, nodeOf, type Node, type State } from '../state.ts';
@@ -18,7 +19,7 @@ const REASON_CHARS_MAX = 200;
 /** The race itself, once nothing within is under way. */
 export function decideRace(state: State, node: Node): Decision {
   const { id: task, picked } = node;
-  if (state.cancelling) return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };
+  if (isBeingCancelled(state, node)) return endCancelled(node);
   if (picked) return awaitPublishers(state, node) ?? takeWork(node, nodeOf(state, picked.candidate));
   const offers = offersOf(node);
   if (offers.length === 0) return failed(node, 'tasks', describeFailures(node));
@@ -46,7 +47,7 @@ export function giveUp(node: Node): Decision | undefined {
   const { id: task, attempt } = node;
   if (node.state === 'running' && !node.ended)
     return { type: 'attempt.stopping', task, attempt, mode: 'graceful' };
-  return { type: 'task.finished', task, outcome: { kind: 'cancelled' } };
+  return endCancelled(node);
 }
 
 /** The commit that a task merges: that of its last attempt; of a race, that of its pick while it had no conflict. */

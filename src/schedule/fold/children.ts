@@ -51,7 +51,9 @@ export function unwant(state: State, node: Node): void {
   for (const child of node.children) unwant(state, child);
   node.isUnwanted = true;
   const isMerging = node.state === 'merging' && !node.mergesAfter;
-  if (node.state !== 'expanded' && !isMerging && !node.stopping) push(state, node);
+  // Of what is within an open group, the last to end asks for the decision on it.
+  const isWaitedFor = node.state === 'expanded' && node.open > 0;
+  if (!isWaitedFor && !isMerging && !node.stopping) push(state, node);
 }
 
 export function awaitChildren(state: State, node: Node, event: EventOf<'task.awaiting'>): void {

@@ -217,6 +217,8 @@ function changeNode(state: State, node: Node, event: NodeEvent, atMs: number): v
     case 'child.cancelling':
       node.isDismissed = true;
       return unwant(state, node);
+    case 'task.cancelling':
+      return unwant(state, node);
     case 'access.requested':
     case 'access.said':
     case 'access.unanswered':

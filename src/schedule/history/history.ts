@@ -11,6 +11,7 @@ import { isAnswerTo, noAnswer } from '../../contract/question.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { nodeOf, type Node, type State } from '../state.ts';
 import { endAttempt, newAttempt, noteAgent, noteProgress, noteUse } from './attempt.ts';
+import { noteHeldTime, type HeldTimes } from './held-times.ts';
 import { addIsolation } from './isolations.ts';
 import { HISTORY_LIMITS } from './limits.ts';
 import { cutAndCount } from '../../base/cut-text.ts';
@@ -36,6 +37,7 @@ export interface History {
   /** By account: what was told of it while the run went on. */
   budgets: Map<string, Pick<BudgetReport, 'warnings' | 'raises'>>;
   waits: Waits[];
+  heldTimes: HeldTimes;
   /** How much of outputs there is room for. */
   outputCharsLeft: number;
 }
@@ -49,6 +51,7 @@ export function newHistory(): History {
     isolations: [],
     budgets: new Map(),
     waits: [],
+    heldTimes: new Map(),
     outputCharsLeft: HISTORY_LIMITS.outputCharsInAll,
   };
 }
@@ -96,6 +99,7 @@ export function remember(history: History, state: State, recorded: Pick<Recorded
 
 type TaskEvent = EventOf<
   | 'attempt.started'
+  | 'attempt.held'
   | 'attempt.released'
   | 'attempt.workspace'
   | 'attempt.agent'
@@ -115,6 +119,7 @@ type TaskEvent = EventOf<
 
 const TOLD_OF_TASKS: ReadonlySet<Event['type']> = new Set<TaskEvent['type']>([
   'attempt.started',
+  'attempt.held',
   'attempt.released',
   'attempt.workspace',
   'attempt.agent',
@@ -141,7 +146,10 @@ function rememberTask(history: History, state: State, event: TaskEvent, atMs: nu
     case 'attempt.started':
       task.attempts.push(newAttempt(node, event, atMs));
       return;
+    case 'attempt.held':
+      return noteHeldTime(history.heldTimes, event, atMs);
     case 'attempt.released':
+      noteHeldTime(history.heldTimes, event, atMs);
       if (attempt && isQueued(node, event)) attempt.startedAtMs = atMs;
       return;
     case 'attempt.workspace':
@@ -163,6 +171,7 @@ function rememberTask(history: History, state: State, event: TaskEvent, atMs: nu
     case 'service.announced':
       return addService(task, event);
     case 'attempt.finished':
+      noteHeldTime(history.heldTimes, event, atMs);
       if (attempt && isQueued(node, event)) attempt.startedAtMs = atMs;
       if (attempt?.outcome === null) endAttempt(attempt, event, atMs);
       return;

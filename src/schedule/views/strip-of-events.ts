@@ -1,6 +1,7 @@
 /** A run as a strip of bars, from those of its events alone that say who was at work when: no fold, so it is quick. */
 import type { Recorded } from '../../contract/event.ts';
 import type { Strip } from '../../contract/strip.ts';
+import { noteHeldTime, type HeldTimes } from '../history/held-times.ts';
 import { askedWithin, layBars, type AskedTime, type Bar } from './strip.ts';
 
 /** All others may be left out. */
@@ -35,6 +36,7 @@ export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsM
     const open = questions.get(id);
     if (open?.toMs === null) Object.assign(open, { toMs: atMs, isNo: answer === 'no' });
   };
+  const heldTimes: HeldTimes = new Map();
   let count = 0;
   for (const { event, atMs } of events)
     switch (event.type) {
@@ -46,14 +48,17 @@ export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsM
         break;
       }
       case 'attempt.held':
+        noteHeldTime(heldTimes, event, atMs);
         if (event.by === 'slot') Object.assign(last(event.task, event.attempt) ?? {}, { isQueued: true });
         break;
       case 'attempt.released': {
+        noteHeldTime(heldTimes, event, atMs);
         const bar = last(event.task, event.attempt);
         if (bar?.isQueued) Object.assign(bar, { fromMs: atMs, isQueued: false });
         break;
       }
       case 'attempt.finished': {
+        noteHeldTime(heldTimes, event, atMs);
         const bar = last(event.task, event.attempt);
         if (!bar || bar.end !== null) break;
         if (bar.isQueued) bar.fromMs = atMs;
@@ -77,7 +82,10 @@ export function stripOfEvents(events: readonly Recorded[], { fromMs, toMs, barsM
   const bars = [...attempts.values()].flat().map((bar): Bar => {
     const { task, label, attempt, fromMs: sinceMs, toMs: untilMs, end } = bar;
     const own = [...questions.values()].filter((question) => question.task === task);
-    const asked = askedWithin(own, { startedAtMs: sinceMs, endedAtMs: untilMs });
+    const asked = askedWithin([...own, ...(heldTimes.get(task) ?? [])], {
+      startedAtMs: sinceMs,
+      endedAtMs: untilMs,
+    });
     return { task, label, attempt, fromMs: sinceMs, toMs: untilMs, end, asked };
   });
   const steps = [...questions.values()].filter(({ id, task }) => id === task && !attempts.has(task));

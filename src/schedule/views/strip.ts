@@ -10,7 +10,7 @@ export type AskedTime = StripBar['asked'][number];
 /** The longest attempts where there are more than `barsMax`. */
 export function stripOf(
   state: State,
-  history: Pick<History, 'tasks' | 'questions'>,
+  history: Pick<History, 'tasks' | 'questions' | 'heldTimes'>,
   { barsMax }: { barsMax: number },
 ): Strip {
   const toMs = state.endedAtMs ?? state.lastAtMs;
@@ -36,7 +36,11 @@ export function layBars(
 }
 
 /** One that asks a person has no attempt: its bar is the question. */
-function barsOf(node: Node, { tasks }: Pick<History, 'tasks'>, questions: readonly QuestionReport[]): Bar[] {
+function barsOf(
+  node: Node,
+  { tasks, heldTimes }: Pick<History, 'tasks' | 'heldTimes'>,
+  questions: readonly QuestionReport[],
+): Bar[] {
   const asked = questions.map(({ askedAtMs, answeredAtMs }) => ({ fromMs: askedAtMs, toMs: answeredAtMs }));
   const { id: task, label } = node;
   if (node.kind === 'approve')
@@ -55,21 +59,29 @@ function barsOf(node: Node, { tasks }: Pick<History, 'tasks'>, questions: readon
     fromMs: startedAtMs,
     toMs: endedAtMs,
     end: outcome,
-    asked: askedWithin(asked, { startedAtMs, endedAtMs }),
+    asked: askedWithin([...asked, ...(heldTimes.get(task) ?? [])], { startedAtMs, endedAtMs }),
   }));
 }
 
-/** The part of it that fell into an attempt. */
+/** The parts that fell into an attempt; those that overlap as one. */
 export function askedWithin(
   asked: readonly AskedTime[],
   { startedAtMs, endedAtMs }: Pick<AttemptReport, 'startedAtMs' | 'endedAtMs'>,
 ): AskedTime[] {
-  return asked
+  const parts = asked
     .filter(({ fromMs, toMs }) => fromMs <= (endedAtMs ?? Infinity) && (toMs ?? Infinity) >= startedAtMs)
     .map(({ fromMs, toMs }) => {
       const last = Math.min(toMs ?? Infinity, endedAtMs ?? Infinity);
       return { fromMs: Math.max(fromMs, startedAtMs), toMs: last === Infinity ? null : last };
-    });
+    })
+    .toSorted((a, b) => a.fromMs - b.fromMs);
+  const joined: AskedTime[] = [];
+  for (const part of parts) {
+    const before = joined.at(-1);
+    if (!before || part.fromMs > (before.toMs ?? Infinity)) joined.push(part);
+    else if (before.toMs !== null && (part.toMs ?? Infinity) > before.toMs) before.toMs = part.toMs;
+  }
+  return joined;
 }
 
 function longest(bars: readonly Bar[], count: number, untilMs: number): Bar[] {

@@ -13,6 +13,9 @@ interface Before {
 /** Events that may change what is shown of any task. */
 const ON_ALL_TASKS: ReadonlySet<Event['type']> = new Set(['run.reopened', 'run.cancelling', 'run.unpaused']);
 
+/** Those that change what is shown of the tasks within theirs. */
+const WITHIN: ReadonlySet<Event['type']> = new Set(['task.paused', 'task.unpaused', 'task.cancelling']);
+
 export function beforeEvent({ nodes, paused, pausedTasks }: State, event: Event): Before {
   const readers = event.type === 'task.finished' ? nodes.get(event.task)?.sums?.readers : undefined;
   return {
@@ -46,8 +49,7 @@ export function noteTouched(state: State, event: Event, before: Before, touched:
     for (const reader of before.readers) touched.add(reader); // it said what it waited for
   }
   touched.add(node);
-  if (event.type === 'task.paused' || event.type === 'task.unpaused')
-    for (const within of withAllWithin(node)) touched.add(within);
+  if (WITHIN.has(event.type)) for (const within of withAllWithin(node)) touched.add(within);
   if (event.type === 'task.picked') for (const child of node.children) touched.add(child);
   if (event.type === 'task.summarizing') for (const summary of node.summaries ?? []) touched.add(summary);
   // New ones come after those that were there.

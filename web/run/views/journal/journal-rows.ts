@@ -2,8 +2,8 @@
 import { formatDuration } from '../../../../src/base/units.ts';
 import type { Event, EventType, Recorded } from '../../../../src/contract/event.ts';
 import { tokensInAll, type AgentEvent } from '../../../../src/contract/model.ts';
-import { DECISIONS, FACTS } from '../../../../src/report/lines/event-sentences.ts';
 import { RunTeller } from '../../../../src/report/lines/run-teller.ts';
+import { UNTOLD } from '../../../../src/report/lines/untold-sentences.ts';
 import { shortCount } from '../../../../src/report/money.ts';
 import { count } from '../../../../src/report/words.ts';
 import { agentLine } from '../../../../src/schedule/views/agent-line.ts';
@@ -33,7 +33,7 @@ interface Telling {
 }
 
 const TEXT_CHARS_MAX = 600;
-const SENTENCES: Record<EventType, string> = { ...FACTS, ...DECISIONS };
+const SENTENCES: Partial<Record<EventType, string>> = UNTOLD;
 
 /** By the first event of a run, which is the same for as long as the run is open. */
 const tellings = new WeakMap<Recorded, Telling>();
@@ -80,7 +80,7 @@ function plainSentence(event: Event): string {
   if (event.type === 'attempt.finished')
     return plain(`${endOf(event).text} · ${formatDuration(event.durationMs)}`, TEXT_CHARS_MAX);
   if (event.type === 'attempt.agent') return plain(agentDid(event.event), TEXT_CHARS_MAX);
-  if (event.type !== 'model.used') return SENTENCES[event.type];
+  if (event.type !== 'model.used') return SENTENCES[event.type] ?? '';
   const price = event.usd === null ? 'at a price that nobody knows' : describeUsd(event.usd);
   return `${event.model} answered: ${shortCount(tokensInAll(event.tokens))} tokens, ${price}${event.estimated ? ' (estimated)' : ''}`;
 }
@@ -96,6 +96,6 @@ function agentDid(event: AgentEvent): string {
     case 'finished':
       return `says that it is done: ${count(event.turns, 'turn')}, ${count(event.toolCalls, 'tool call')}`;
     default:
-      return agentLine(event) ?? SENTENCES['attempt.agent'];
+      return agentLine(event) ?? UNTOLD['attempt.agent'];
   }
 }
