@@ -40,7 +40,7 @@ export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   const question = { workflow, top: top ?? cwd, listing: await listingFor(workflow, top) };
   const { globWarnings, ...examined } = await examine(question, file, isLarge);
   const all = [...warnings, ...globWarnings.map((warning) => `${file}: ${warning}`)];
-  const fresh = freshAmong(cwd, examined.asks);
+  const fresh = freshAmong(cwd, examined.asks, { source: file, workflow });
   return { file, workflow, warnings: all, ignored, fresh, ...examined };
 }
 
@@ -79,9 +79,9 @@ export function topOf(cwd: string): string | undefined {
 }
 
 /** Where what was agreed to cannot be read, nothing was: whoever gives their own word may go on. */
-function freshAmong(cwd: string, asks: string[]): string[] {
+function freshAmong(cwd: string, asks: string[], from: { source: string; workflow: Workflow }): string[] {
   try {
-    return notTrusted(cwd, asks);
+    return notTrusted(cwd, asks, { from });
   } catch (error) {
     if (error instanceof Error && 'code' in error) return asks;
     throw error;

@@ -21,7 +21,7 @@ export async function hooksInForce(options: Reading<'hooks'>): Promise<Hooks> {
   function hooksOf(each: Workflow, from: string): Hooks {
     const hooks = workflowHooks(each, from, place).map((hook, n) => {
       const asks = reachOfHook(each.hooks![n]!);
-      return shown(hook, notTrusted(cwd, [asks]).length === 0);
+      return shown(hook, notTrusted(cwd, [asks], { from: { source: from, workflow: each } }).length === 0);
     });
     const inner = Object.entries(each.nested ?? {}).flatMap(([uses, nested]) => hooksOf(nested, uses));
     return [...hooks, ...inner];

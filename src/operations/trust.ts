@@ -3,17 +3,19 @@
  * asks for nothing of the kind is never asked. It fails closed, before anything is started.
  */
 import { cutText } from '../base/cut-text.ts';
+import { isSettings } from '../base/settings-path.ts';
 import path from 'node:path';
 import { shellWord } from '../base/shell-word.ts';
 import { BosunError } from '../contract/errors.ts';
 import type { Reading } from '../contract/operations.ts';
 import type { Workflow } from '../contract/workflow.ts';
 import { isFenced, type SandboxKind } from '../contract/isolation.ts';
-import { HOOK_REACH, reachOf } from '../definition/reach.ts';
+import { HOOK_REACH, reachOf, reachOfHook } from '../definition/reach.ts';
 import { spellControls } from '../report/text/plain.ts';
 import { addTrust, readTrust, removeTrust, trustedAt } from '../store/trust-file.ts';
 import { standsAlone } from '../system/files/stands-alone.ts';
 import { trustedPlace } from '../system/files/trusted-place.ts';
+import { codeFingerprint } from './code-fingerprint.ts';
 
 /** More than a person would read. */
 const ASKED_MAX = 200;
@@ -21,6 +23,7 @@ const SHOWN_MAX = 10;
 const SHOWN_CHARS_MAX = 300;
 /** As messages and journals call what a program handed in, with no file of the repository behind it. */
 export const INLINE = 'the workflow';
+const CODE_REACH = 'code of bosun itself, with no fence,';
 export const NO_FENCES = 'run commands with no fences, which this machine cannot make';
 
 export interface TrustOptions {
@@ -41,14 +44,14 @@ export function checkTrust(
 ): void {
   const { workflow, top, kind, unfenced = false } = options;
   const noFences = isFenced({ kind }) || unfenced ? [] : [NO_FENCES];
-  needTrust(options, [...noFences, ...reachOf(workflow, top)]);
+  needTrust(options, [...noFences, ...reachOf(workflow, top)], workflow);
 }
 
 /** A module is code that runs in this process, so that it has to be trusted before it is loaded. */
 export function checkCode(options: Asking & { file: string; top: string | undefined }): void {
-  const { file, top } = options;
-  const name = top === undefined ? file : path.relative(top, file).replace(/^\.\.\/.*/, file);
-  needTrust(options, [`run ${name} as code of bosun itself, with no fence, now and whenever it changes`]);
+  const { file, top = path.dirname(options.file) } = options;
+  const name = options.top === undefined ? file : path.relative(top, file).replace(/^\.\.\/.*/, file);
+  needTrust(options, [`run ${name} as ${CODE_REACH} as it is now (${codeFingerprint(file, top)})`]);
 }
 
 /** What was refused for want of trust, for doors that can ask a person. */
@@ -103,12 +106,37 @@ export function distrust(options: Reading<'distrust'>): { directory: string } {
   throw new BosunError('not-found', `${at} is not trusted; see what is with: bosun trust --list`);
 }
 
+/** Which file asks, where it was a file; a module has no workflow yet. */
+interface Asker {
+  source: string;
+  workflow?: Workflow | undefined;
+}
+
 /** Of what is asked for, that which nobody agreed to yet; `exactly`: in these words, whatever else is trusted. */
-export function notTrusted(cwd: string, asked: string[], { exactly = false } = {}): string[] {
+export function notTrusted(
+  cwd: string,
+  asked: string[],
+  { exactly = false, from }: { exactly?: boolean; from?: Asker } = {},
+): string[] {
   const place = trustedPlace(cwd);
   const known = place === undefined || place.problem !== undefined ? undefined : trustedAt(place.directory);
   const isAll = known?.everything || (known?.whileAlone && standsAlone(place!.directory));
-  return isAll && !exactly ? [] : asked.filter((each) => !known?.asked.includes(each));
+  const isNew = (each: string): boolean => !known?.asked.includes(each);
+  if (!isAll || exactly) return asked.filter(isNew);
+  // A repository that is trusted with everything holds what agents wrote, too: what they can write has to be seen
+  // before it runs with no fence.
+  const own = new Set(from?.workflow ? hooksOfPeople(from.source, from.workflow) : []);
+  return asked.filter((each) => runsOutside(each) && !own.has(each) && isNew(each));
+}
+
+function runsOutside(asked: string): boolean {
+  return asked.startsWith(HOOK_REACH) || asked.includes(CODE_REACH);
+}
+
+/** Of files that no agent can change, unless a person's scope names them. */
+function hooksOfPeople(file: string, { hooks = [], nested = {} }: Workflow): string[] {
+  const own = isSettings(Buffer.from(path.basename(file))) ? hooks.map(reachOfHook) : [];
+  return [...own, ...Object.entries(nested).flatMap(([uses, inner]) => hooksOfPeople(uses, inner))];
 }
 
 /** What `bosun init` said of a repository that was its user's alone holds no longer. */
@@ -123,10 +151,10 @@ export function isTrusted({ trust }: TrustOptions): boolean {
   return trust ?? process.env.BOSUN_TRUST === '1';
 }
 
-function needTrust({ cwd, source, trust }: Asking, asked: string[]): void {
+function needTrust({ cwd, source, trust }: Asking, asked: string[], workflow?: Workflow): void {
   if (asked.length === 0 || isTrusted(trust === undefined ? {} : { trust })) return;
   // Whoever trusts a repository with everything means its files, and not what a program hands in.
-  const fresh = notTrusted(cwd, asked, { exactly: source === INLINE });
+  const fresh = notTrusted(cwd, asked, { exactly: source === INLINE, from: { source, workflow } });
   if (fresh.length === 0) return;
   if (fresh.length > ASKED_MAX)
     throw new BosunError(

@@ -62,13 +62,44 @@ test('code is not run before it is trusted, not even by a check', async () => {
   for (const words of [['check'], ['run']]) {
     const { code, stderr } = await bosun(repository, ...words, 'flow.ts');
     expect(code).toBe(2);
-    expect(stderr).toContain(
-      'run flow.ts as code of bosun itself, with no fence, now and whenever it changes\n  If',
+    expect(stderr).toMatch(
+      /run flow\.ts as code of bosun itself, with no fence, as it is now \([0-9a-f]{16}\)\n {2}If/,
     );
   }
   expect(existsSync(path.join(repository.path, 'ran'))).toBe(false);
   expect((await bosun(repository, 'trust', 'flow.ts')).code).toBe(0);
   expect((await bosun(repository, 'check', 'flow.ts')).code).toBe(0);
+});
+
+test('what runs with no fence is agreed to one by one, also where everything is trusted', async () => {
+  const hooked = `name: x\nhooks: [{ on: run-ended, command: touch ran }]\ntasks: { a: { run: 'true' } }\n`;
+  const code = `export default ${JSON.stringify({ name: 'x', tasks: { a: { run: 'true' } } })};\n`;
+  await using repository = await makeRepository({
+    files: {
+      'bosun.yaml': hooked,
+      'release.yaml': hooked,
+      'flow.ts': `import './lib.ts';\n${code}`,
+      'lib.ts': '',
+    },
+  });
+  const hasRun = (): boolean => existsSync(path.join(repository.path, 'ran'));
+  expect((await bosun(repository, 'trust', '--all')).code).toBe(0);
+  expect((await bosun(repository, 'run')).code).toBe(0); // no agent can change a bosun.yaml
+  expect(hasRun()).toBe(true);
+  rmSync(path.join(repository.path, 'ran'));
+  const refused = await bosun(repository, 'run', 'release.yaml');
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('run the hook touch ran (run-ended)');
+  expect(hasRun()).toBe(false);
+  expect((await bosun(repository, 'trust', 'release.yaml')).code).toBe(0);
+  expect((await bosun(repository, 'run', 'release.yaml')).code).toBe(0);
+  expect(hasRun()).toBe(true);
+  // code is what it was, with what it imports
+  expect((await bosun(repository, 'check', 'flow.ts')).code).toBe(2);
+  expect((await bosun(repository, 'trust', 'flow.ts')).code).toBe(0);
+  expect((await bosun(repository, 'check', 'flow.ts')).code).toBe(0);
+  await repository.write({ 'lib.ts': 'export const changed = true;\n' });
+  expect((await bosun(repository, 'check', 'flow.ts')).code).toBe(2);
 });
 
 test('a stranger’s commands do not run where nothing can fence them in', async () => {
