@@ -263,7 +263,7 @@ export const ON_RUNS = {
       either: [['answer', 'chosen']],
     },
     output: 'Answered',
-    errors: [...ON_RUN, 'wrong-state'],
+    errors: [...ON_RUN, 'wrong-state', 'not-trusted'],
     actors: NO_AGENT,
     changes: true,
   },

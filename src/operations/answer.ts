@@ -5,11 +5,18 @@ import type { Asked } from '../contract/operations.ts';
 import type { Answered } from '../contract/outputs.ts';
 import { sayAnswer } from '../contract/question.ts';
 import { isOpen, type QuestionView, type RunView } from '../contract/run.ts';
+import { answerCommand } from '../report/lines/question-lines.ts';
+import { isShared } from '../schedule/money/budget.ts';
 import { openJournal, requireOneRun, shownState, type Journal } from '../run/journal.ts';
 import type { Request } from '../store/store.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 import { isDriven } from './interrupt.ts';
 import { untilTaken } from './until-taken.ts';
+
+export type AnswerOptions = Asked<'answer'> & {
+  /** Why this caller may not decide about the limits that all runs of the user share; absent where they may. */
+  whyNotShared?: string;
+};
 
 /** How long an answer waits to be taken up. */
 const TAKEN_MS_MAX = 2000;
@@ -22,9 +29,10 @@ export async function questionMeant(options: Naming): Promise<{ run: string; que
 }
 
 /** Resolves once the run has taken the answer, or where nobody drives the run, once the answer is kept for it. */
-export async function answerQuestion(options: Asked<'answer'>): Promise<Answered> {
+export async function answerQuestion(options: AnswerOptions): Promise<Answered> {
   await using journal = await openJournal(options.cwd);
   const { run, question, hasEngine } = await meantQuestion(journal, options);
+  requireOwn(question, run, options);
   const answer = fittingAnswer(question, options.chosen ?? options.answer ?? '');
   const { id, askedAtMs } = question;
   const request: Request = {
@@ -45,6 +53,15 @@ export async function answerQuestion(options: Asked<'answer'>): Promise<Answered
   const isTaken = hasEngine && (await isTakenUp(journal, run.id, question, options.signal));
   if (isTaken) await requireCounted(journal, run.id, question, request);
   return { run: run.id, question: question.id, text: question.text, answer: sayAnswer(answer), isTaken };
+}
+
+/** A yes raises the limit of every run, and a no ends this one: neither is for whoever may only work with runs. */
+function requireOwn({ id, budget }: QuestionView, run: RunView, { whyNotShared: why }: AnswerOptions): void {
+  if (why === undefined || budget === undefined || !isShared(budget.account)) return;
+  throw new BosunError(
+    'not-trusted',
+    `${id} of run ${run.id} is about a limit that all runs share: ${why}; on this machine: ${answerCommand(id, {}, run.id)}`,
+  );
 }
 
 type Naming = Pick<Asked<'answer'>, 'cwd' | 'run' | 'question' | 'askedAtMs'>;

@@ -17,6 +17,7 @@ import {
 import type { Operation } from '../contract/operation.ts';
 import type { ReadTo } from '../contract/outputs.ts';
 import type { QuestionView } from '../contract/run.ts';
+import type { AnswerOptions } from './answer.ts';
 import type { AttachOptions } from './attach.ts';
 import { checkInput } from './check-input.ts';
 import type { ConformanceOptions } from './conformance/conformance.ts';
@@ -54,7 +55,7 @@ const FUNCTIONS = {
   pause: async (asked: Asked<'pause'>) => (await import('./pause.ts')).askToPause(asked),
   unpause: async (asked: Asked<'unpause'>) => (await import('./pause.ts')).askToContinue(asked),
   cancel: async (asked: CancelOptions) => (await import('./interrupt.ts')).cancelRun(asked),
-  answer: async (asked: Asked<'answer'>) => (await import('./answer.ts')).answerQuestion(asked),
+  answer: async (asked: AnswerOptions) => (await import('./answer.ts')).answerQuestion(asked),
   steer: async (asked: Asked<'steer'>) => (await import('./interrupt.ts')).steerTask(asked),
   setBudget: async (asked: Asked<'setBudget'>) => (await import('./budget.ts')).setBudget(asked),
   sharedBudgets: async ({ cwd }: Asked<'sharedBudgets'>) =>

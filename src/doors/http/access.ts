@@ -171,6 +171,11 @@ export function requireRole({ role }: HttpCaller, needed: Role, what: string): v
   );
 }
 
+/** A limit that all runs share is for admins, also where a run asks about it. */
+export function sharedWord({ role }: HttpCaller): { whyNotShared?: string } {
+  return mayAct(role, 'admin') ? {} : { whyNotShared: 'it needs a token with the role admin' };
+}
+
 function callerOfToken(token: KeptToken, from: string): HttpCaller | undefined {
   if (isExpired(token)) return undefined;
   const { name, role, hash } = token;

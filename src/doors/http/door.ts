@@ -8,7 +8,7 @@ import type { Operation } from '../../contract/operation.ts';
 import { OPERATIONS } from '../../contract/operations.ts';
 import type { Role } from '../../contract/role.ts';
 import { followLogs, perform } from '../../operations/perform.ts';
-import { requireRole, type Access, type HttpCaller } from './access.ts';
+import { requireRole, sharedWord, type Access, type HttpCaller } from './access.ts';
 import { jsonReply, type Call, type Pour, type Reply, type Sink } from './call.ts';
 import { wantsStream, watchedRepository } from './event-request.ts';
 import type { EventStreams } from './event-streams.ts';
@@ -106,7 +106,12 @@ export class Door {
       const watched = watchedRepository(call, repository!, input);
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
     }
-    const around = { cwd: repository?.directory ?? '/', by: caller.by, signal: call.signal };
+    const around = {
+      cwd: repository?.directory ?? '/',
+      by: caller.by,
+      signal: call.signal,
+      ...sharedWord(caller),
+    };
     if (['check', 'hooks'].includes(route.operation) && input.file !== undefined)
       fileWithin(input.file as string);
     if (route.starts) {

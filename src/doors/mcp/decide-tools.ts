@@ -90,7 +90,12 @@ async function answer(input: InputOf<'answer'>, asking: ToolContext): Promise<ob
   const said = asking.person ? fromPerson(question, run, asking) : saidBy(input);
   if (said === null) return pending(question, run, asking.person !== undefined);
   const kept = { ...said, note: noteOf(note, asking) };
-  return settled(await askAs(asking, 'answer', { run, question: question.id, ...kept }));
+  return settled(await askAs(asking, 'answer', { run, question: question.id, ...kept }, wordOf(asking)));
+}
+
+/** What an answer from here may decide. */
+export function wordOf({ whyNotShared }: ToolContext): Pick<ToolContext, 'whyNotShared'> {
+  return whyNotShared === undefined ? {} : { whyNotShared };
 }
 
 /** Who reads the log knows whether the person said it to the client, or the agent passed it on, whatever it notes. */

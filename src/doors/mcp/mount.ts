@@ -4,6 +4,7 @@
  */
 import { BosunError } from '../../contract/errors.ts';
 import type { ServedRepository } from '../../contract/serving-schema.ts';
+import { sharedWord } from '../http/access.ts';
 import type { Mount } from '../http/server.ts';
 import type { McpHttp } from './http.ts';
 
@@ -31,7 +32,12 @@ export function mcpMount({ version, hosts }: McpMountOptions): Mount & AsyncDisp
     role: 'read',
     async serve(request, response, { caller, repositories }) {
       const { directory } = repositoryAt(request.url ?? '', repositories);
-      const place = { cwd: directory, by: caller.by, isReadOnly: caller.role === 'read' };
+      const place = {
+        cwd: directory,
+        by: caller.by,
+        isReadOnly: caller.role === 'read',
+        ...sharedWord(caller),
+      };
       await (await (door ??= open())).serve(request, response, place);
     },
     async [Symbol.asyncDispose]() {

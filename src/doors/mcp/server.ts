@@ -31,11 +31,15 @@ export interface McpServerOptions {
   by?: Actor;
   /** Offers only what changes nothing. */
   isReadOnly?: boolean;
+  /** Why whoever asks may not decide about limits of all runs, whatever their person says. */
+  whyNotShared?: string;
 }
 
 const INSTRUCTIONS = `bosun runs coding agents on this git repository: in parallel, each in a sandboxed workspace of its own, on a budget.
 Start with engine_execute, follow with engine_status (waitSeconds 60), look at the work with engine_diff. A run goes on when this connection ends.
 Nothing reaches the person's branch before engine_merge: call it only when they want that. Questions of a run are for the person: put them with engine_answer, never make up an answer.`;
+
+const ONLY_A_PERSON = 'only a person may decide that, and this client cannot ask one';
 
 /** A client need not read the names of tools again for so long: they change with this program alone. */
 const LISTED_MS = 3_600_000;
@@ -117,8 +121,11 @@ class AskThePerson extends Error {
   }
 }
 
-function askingFor(server: McpServer, context: ServerContext, { cwd, by }: McpServerOptions): ToolContext {
+function askingFor(server: McpServer, context: ServerContext, options: McpServerOptions): ToolContext {
+  const { cwd, by } = options;
   const { signal, _meta: meta } = context.mcpReq;
+  const hasPerson = canAsk(server, context);
+  const whyNotShared = options.whyNotShared ?? (hasPerson ? undefined : ONLY_A_PERSON);
   const token = meta?.progressToken;
   return {
     cwd,
@@ -131,7 +138,8 @@ function askingFor(server: McpServer, context: ServerContext, { cwd, by }: McpSe
             const params = { progressToken: token, progress, total, message };
             context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {}); // it hung up
           },
-    person: canAsk(server, context) ? personBehind(context) : undefined,
+    person: hasPerson ? personBehind(context) : undefined,
+    ...(whyNotShared !== undefined && { whyNotShared }),
   };
 }
 

@@ -19,6 +19,7 @@ import type { ShownRun } from '../../contract/outputs.ts';
 import { isOpen } from '../../contract/run.ts';
 import { bounded, plainText } from './bounds.ts';
 import { messageOf } from './failures.ts';
+import { wordOf } from './decide-tools.ts';
 import { personForm, saidIn } from './person-form.ts';
 import { inputSchemaOf } from './schemas.ts';
 import { nextSteps } from './told.ts';
@@ -78,7 +79,7 @@ export function offerTasks(server: McpServer, askingFor: (context: ServerContext
     for (const [question, response] of answers) {
       const { action, content } = fieldsOf(response);
       const said = action === 'accept' ? saidIn(fieldsOf(content)) : null;
-      if (said) await askAs(asking, 'answer', { run: String(taskId), question, ...said });
+      if (said) await askAs(asking, 'answer', { run: String(taskId), question, ...said }, wordOf(asking));
     }
     return {};
   });

@@ -30,6 +30,8 @@ export interface ToolContext {
   progress: ((done: number, total: number, message: string) => void) | undefined;
   /** Asks the person in front of the client; undefined where the client cannot. */
   person: AskPerson | undefined;
+  /** Why nobody here may decide about limits of all runs. */
+  whyNotShared?: string;
 }
 
 /** Throws what makes the client ask, where it has not answered yet; null where the person does not want to answer. */
