@@ -131,5 +131,7 @@ export interface Attempt {
   /** Resolves once it is in the journal that the agent gave this output. */
   give(output: Json): Promise<void>;
   emit(fact: Fact): void;
+  /** Takes what its end need not wait for, on a disk that is busy: that of the run does. */
+  afterwards?(work: Promise<void>): void;
   nowMs(): number;
 }

@@ -119,7 +119,10 @@ export class Surroundings implements AsyncDisposable {
     const made = new Surroundings(stages, attempt);
     await mkdir(made.files, { recursive: true });
     give(stages.launcher.uid, made.files);
-    made.#undo.defer(() => rmdir(made.files).catch(() => tryRemoveTree(made.files))); // it is empty, most of the time
+    made.#undo.defer(() => {
+      const removed = rmdir(made.files).catch(() => tryRemoveTree(made.files)); // it is empty, most of the time
+      return attempt.afterwards ? attempt.afterwards(removed) : removed;
+    });
     const { network: allow = [] } = made.#scope;
     const withCrew = attempt.crew !== undefined;
     const withModels = asksModels(attemptRuntime(attempt).name);

@@ -168,6 +168,7 @@ export class Drive implements Disposable {
       pauses: this.#pauses,
       workspaces: this.#workspaces,
       printed,
+      afterwards: (work) => this.#follow(work),
       nowMs,
       attempt,
     });
@@ -210,6 +211,7 @@ export class Drive implements Disposable {
       await this.#services.close();
       this.#timers.close();
       await Promise.allSettled([...this.#underWay, this.#attempts[Symbol.asyncDispose]()]);
+      await Promise.allSettled(this.#underWay); // what these left to be taken away
     }
   }
 

@@ -58,6 +58,8 @@ export interface RunAttemptsOptions {
   workspaces: TaskWorkspaces;
   /** What the whole run may still print. */
   printed: RunOutput;
+  /** What the end of an attempt need not wait for, but that of the run must. */
+  afterwards(work: Promise<void>): void;
   nowMs(): number;
   /** In place of the engine's own, for tests of what goes on around an attempt. */
   attempt?: typeof runAttempt | undefined;
@@ -71,6 +73,7 @@ export class RunAttempts implements AsyncDisposable {
   /** Of the agents at work, by task; a plain command needs none. */
   readonly #slots = new Map<string, AgentSlot>();
   readonly #ahead: PreparedPlaces;
+  #looksAhead = false;
 
   constructor(options: RunAttemptsOptions) {
     this.#options = options;
@@ -120,8 +123,17 @@ export class RunAttempts implements AsyncDisposable {
     for (const stop of this.#stops.values()) stop.now.abort();
   }
 
-  /** Sandboxes of tasks that wait are made while others work. */
+  /** Sandboxes of tasks that wait are made while others work: those that start now come first. */
   lookAhead(): void {
+    if (this.#looksAhead) return;
+    this.#looksAhead = true;
+    setImmediate(() => {
+      this.#looksAhead = false;
+      this.#makeAhead();
+    });
+  }
+
+  #makeAhead(): void {
     if (this.#options.stages.launcher.prepare === undefined || this.#loop.isOver) return;
     const { state } = this.#loop;
     const running = [...this.#stops.keys()].map((task) => nodeOf(state, task));
@@ -178,6 +190,7 @@ export class RunAttempts implements AsyncDisposable {
       pauses,
       workspaces,
       printed,
+      afterwards,
       nowMs,
     } = this.#options;
     const { state } = this.#loop;
@@ -238,6 +251,7 @@ export class RunAttempts implements AsyncDisposable {
         const isToldByStart = continued === undefined && new Set(start.from).size === 1;
         this.#loop.note(fact, isToldByStart ? TOLD_BY_START_MS : undefined);
       },
+      afterwards,
       nowMs,
     };
     return { attempt, stop };

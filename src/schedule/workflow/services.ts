@@ -59,7 +59,8 @@ function leadsTo(reader: Node, isMeant: (publisher: Node) => boolean): boolean {
       if (isMeant(publisher)) return true;
       seen.add(publisher);
     }
-    for (const need of node.needs) seen.add(need);
+    // What it needs stands beside it: where nobody there publishes, a chain of thousands need not be walked.
+    if (node.interfaces.size > 0) for (const need of node.needs) seen.add(need);
     if (node.parent) seen.add(node.parent);
   }
   return false;
