@@ -322,7 +322,8 @@ export class Loop {
 
   async #watchRequests(): Promise<void> {
     const { store, state } = this.#options;
-    for await (const _ of store.changes(this.#over.signal, { lookMs: LOOK_MS, blindMs: BLIND_MS })) {
+    const times = { lookMs: LOOK_MS, blindMs: BLIND_MS };
+    for await (const _ of store.asked(state.id, this.#over.signal, times)) {
       for (const { id, request } of await store.requests(state.id)) {
         if (this.#taken.has(id)) continue;
         if (request.do === 'spawn') {

@@ -2,7 +2,7 @@
  * Who drives a run: at most one engine, known by a lock of the operating system beside the run's other files. A killed
  * engine cannot leave it behind. Which process it is, is noted for people alone.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { lutimesSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { assertOwnRun } from '../system/files/own-state.ts';
 import { isLocked, takeLock } from './lock.ts';
@@ -32,6 +32,21 @@ export function driverOf(directory: string): Driver | undefined {
     return JSON.parse(readFileSync(noteIn(directory), 'utf8')) as Driver;
   } catch {
     return { pid: 0 };
+  }
+}
+
+/** A file that changes whenever something was asked for of the run that an engine drives. */
+export function bellOf(directory: string): string {
+  return noteIn(directory);
+}
+
+/** Where it cannot be rung, or nobody is there to hear it, nothing is lost: an engine also looks now and then. */
+export function ring(directory: string): void {
+  try {
+    const now = new Date();
+    lutimesSync(bellOf(directory), now, now);
+  } catch {
+    // nobody drives it yet, or any more
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * When to look at a database for what others wrote: soon after its files have changed, where the system says so, and now
- * and then in any case. Where it does not (there are too many watches, or none), far more often: an idle engine then
+ * When to look for what others wrote: soon after a file has changed, or one beside it whose name begins with its name (as
+ * a database has), where the system says so, and now and then in any case. Where it does not (there are too many watches, or none), far more often: an idle engine then
  * costs more. It reads nothing.
  */
 import { watch, type FSWatcher } from 'node:fs';

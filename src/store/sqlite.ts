@@ -5,7 +5,7 @@ import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
 import type { RunView, TaskState, TaskView } from '../contract/run.ts';
-import { claim, driverOf, type Claim, type Driver } from './claims.ts';
+import { bellOf, claim, driverOf, ring, type Claim, type Driver } from './claims.ts';
 import type { eventProblem } from '../contract/check-event.ts';
 import { MODEL_USES, modelUseIn, type ModelUses } from './model-uses.ts';
 import { checkedId, checkedLeft, checkedView, checkTask } from './checked-names.ts';
@@ -324,6 +324,7 @@ class SqliteStore implements Store {
       }
       this.#db.run('INSERT INTO request (run, body) VALUES (?, ?)', run, JSON.stringify(request));
     });
+    ring(this.#directoryOf(run));
   }
 
   #eventsAfter(run: string, afterSeq: number): Event[] {
@@ -393,6 +394,15 @@ class SqliteStore implements Store {
     return driverOf(this.#directoryOf(run));
   }
 
+  async *asked(run: string, signal: AbortSignal, times: LookTimes = {}): AsyncGenerator<void> {
+    using looks = new JournalLooks(bellOf(this.#directoryOf(run)), signal, times);
+    while (!signal.aborted) {
+      this.#assertThere();
+      yield;
+      await looks.next();
+    }
+  }
+
   async *changes(signal: AbortSignal, times: LookTimes = {}): AsyncGenerator<void> {
     using looks = new JournalLooks(this.#db.file, signal, times);
     let seen: unknown;
@@ -400,13 +410,17 @@ class SqliteStore implements Store {
       const version = this.#db.get('PRAGMA data_version')?.data_version; // some microseconds
       if (version !== seen || looks.isDue) {
         looks.isDue = false;
-        // What is still written goes nowhere: SQLite does not notice.
-        if (!existsSync(this.#db.file)) throw gone(this.#db.file);
+        this.#assertThere();
         yield;
       }
       seen = version;
       await looks.next();
     }
+  }
+
+  /** What is still written goes nowhere: SQLite does not notice. */
+  #assertThere(): void {
+    if (!existsSync(this.#db.file)) throw gone(this.#db.file);
   }
 
   #directoryOf(run: string): string {

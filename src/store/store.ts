@@ -163,10 +163,16 @@ export interface Store extends AsyncDisposable {
     run: string,
     options?: { states?: readonly TaskState[]; limit?: number; after?: string },
   ): Promise<TaskView[]>;
+  /** Asks for something of the run, which whoever drives it then hears of. */
   request(run: string, request: Request, room?: Room): Promise<void>;
   /** Takes back what was asked for with this key; false where an engine has it already. */
   withdraw(run: string, key: string): Promise<boolean>;
   requests(run: string): Promise<{ id: number; request: Request }[]>;
+  /**
+   * Gives a word at the beginning, soon after something was asked for of the run, and now and then in any case: what
+   * engines of other runs write wakes nobody. Ends with the signal.
+   */
+  asked(run: string, signal: AbortSignal, times?: LookTimes): AsyncIterable<void>;
   /** About what the run takes in the journal. */
   bytes(run: string): Promise<number>;
   /** Takes a run out of the journal, and notes what is still to go elsewhere; its number is not used again. */

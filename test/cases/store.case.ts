@@ -225,6 +225,31 @@ export function testStore(name: string, open: () => Promise<OpenedStore>): void 
       await other[Symbol.asyncDispose]();
     });
 
+    it('tells the engine of a run what was asked for of it, and nothing of what others write', async () => {
+      await using opened = await open();
+      const { store } = opened;
+      const { id, claim } = await create(store, 'w');
+      const another = await begin(store, 'w');
+      const other = await opened.again();
+      const end = new AbortController();
+      const seldom = { lookMs: 1, idleMs: 3_600_000, blindMs: 1 };
+      const asked = store.asked(id, end.signal, seldom)[Symbol.asyncIterator]();
+      await asked.next(); // at the beginning
+      let isTold = false;
+      const told = asked.next().then((word) => ((isTold = true), word));
+      await other.append(another, 1, batch(another, [{ type: 'task.admitted', task: 'x' }]));
+      await other.request(another, { do: 'cancel', mode: 'graceful', by: 'person' });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(isTold).toBe(false);
+      await other.request(id, { do: 'cancel', mode: 'graceful', by: 'person' });
+      expect(await told).toMatchObject({ done: false });
+      expect(await store.requests(id)).toHaveLength(1);
+      end.abort();
+      expect(await asked.next()).toMatchObject({ done: true });
+      claim[Symbol.dispose]();
+      await other[Symbol.asyncDispose]();
+    });
+
     it('takes a request only where there is room, by what others have written until then, and takes one back', async () => {
       await using opened = await open();
       const { store } = opened;
