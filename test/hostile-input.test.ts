@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
 import { comparedName } from '../src/base/dot-git.ts';
 import { normalizeGlob } from '../src/base/glob-syntax.ts';
@@ -133,13 +133,13 @@ const CASES: Record<string, () => unknown> = {
   'JSON with very many keys': () => expect(parseJson(MANY_KEYS)).toBeUndefined(),
   'a message of an agent with very many keys': async () => {
     let why = '';
-    const stream = new MessageStream((problem) => (why = problem));
+    const stream = new MessageStream((problem) => (why = problem), new PassThrough());
     stream.readFrom(Readable.from(chunksOf(MANY_KEYS)));
     expect(await stream.toArray()).toEqual([]);
     expect(why).toContain('too many parts');
   },
   'a line of an agent with very many keys': async () => {
-    expect(await readMessages(Readable.from(chunksOf(MANY_KEYS)), () => {})).toContain('"t0":1');
+    expect(await readMessages(Readable.from(chunksOf(MANY_KEYS)), { take() {} })).toContain('"t0":1');
   },
   'an event of a provider with very many keys': () => meterFor('chat', 'text/event-stream').push(EVENT),
   'a code fence that is never closed': () => jsonIn(`\`\`\`\n${'\n'.repeat(60_000)}x`, true),

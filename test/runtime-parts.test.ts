@@ -18,7 +18,7 @@ describe('what agents share', () => {
     const text = '{"a":"ü"}\n\nnoise\n{"b":\n[1]\n"x"\n{"c":3}\r\n{"d":4}';
     const pieces = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
     const seen: AgentMessage[] = [];
-    const garbage = await readMessages(Readable.from(pieces), (message) => seen.push(message));
+    const garbage = await readMessages(Readable.from(pieces), { take: (message) => seen.push(message) });
     expect(seen).toEqual([{ a: 'ü' }, { c: 3 }, { d: 4 }]);
     expect(garbage).toBe('noise\n{"b":\n[1]\n"x"');
   });
@@ -26,7 +26,7 @@ describe('what agents share', () => {
   it('drops a line that is too long and goes on after it', async () => {
     const seen: AgentMessage[] = [];
     const lines = Readable.from([Buffer.from(`{"a":"${'x'.repeat(200)}`), Buffer.from('x"}\n{"b":2}\n')]);
-    expect(await readMessages(lines, (message) => seen.push(message), 100)).toBe(
+    expect(await readMessages(lines, { take: (message) => seen.push(message), lineBytesMax: 100 })).toBe(
       '(a line of more than 100 bytes)',
     );
     expect(seen).toEqual([{ b: 2 }]);

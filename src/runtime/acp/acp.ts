@@ -14,6 +14,7 @@ import {
   type RequestError,
 } from '@agentclientprotocol/sdk';
 import { BosunError } from '../../contract/errors.ts';
+import { askingSome } from '../agent/ask-person.ts';
 import { agentError } from '../agent/error.ts';
 import { failed } from '../agent/command.ts';
 import { AgentStory } from '../agent/story.ts';
@@ -96,10 +97,11 @@ function connect(job: Job, peer: Peer, reader: AcpReader): ClientConnection {
   const stream = ndJsonStream(Writable.toWeb(peer.stdin), Readable.toWeb(peer.stdout), {
     maxMessageBytes: MESSAGE_BYTES_MAX,
   });
+  const asker = askingSome(job, peer.breakOff);
   return client({ name: 'bosun' })
     .onNotification(methods.client.session.update, ({ params }) => reader.read(params))
-    .onRequest(methods.client.session.requestPermission, ({ params }) => permit(job, params))
-    .onRequest(methods.client.elicitation.create, ({ params }) => fillIn(job, params))
+    .onRequest(methods.client.session.requestPermission, ({ params }) => permit(asker, params))
+    .onRequest(methods.client.elicitation.create, ({ params }) => fillIn(asker, params))
     .connect(stream);
 }
 

@@ -2,8 +2,31 @@
  * Puts a question of an agent's program to a person, as it is, and tells of it. It answers nothing itself, and never
  * hangs: every question has a time-out.
  */
-import { boundedQuestion, type Choice } from '../../contract/question.ts';
+import { boundedQuestion, noAnswer, type Choice } from '../../contract/question.ts';
 import type { Job } from '../runtime.ts';
+
+/** Of one attempt: more than its tools at work at once could mean. */
+const OPEN_QUESTIONS_MAX = 64;
+
+/** The same job, for one whose program is ended where it asks without end and waits for no answer. */
+export function askingSome(job: Job, breakOff: (why: string) => void): Job {
+  let open = 0;
+  return {
+    ...job,
+    async ask(question) {
+      if (open >= OPEN_QUESTIONS_MAX) {
+        breakOff(`it asked more than ${OPEN_QUESTIONS_MAX} questions at once`);
+        return { ...noAnswer(question), by: 'limit' };
+      }
+      open += 1;
+      try {
+        return await job.ask(question);
+      } finally {
+        open -= 1;
+      }
+    },
+  };
+}
 
 export interface AgentQuestion {
   /** How the program calls what it asks about. */

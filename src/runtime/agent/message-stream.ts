@@ -2,9 +2,10 @@
  * Lets through what an agent's program prints as one JSON object a line, each as a whole and none before it is known
  * that it is not too much to read: those who read them are libraries, which believe anything.
  */
-import { Transform, type Readable } from 'node:stream';
+import { Transform, type Readable, type Writable } from 'node:stream';
 import { BoundedLines, type BoundedLine } from '../../base/bounded-lines.ts';
 import { shapeOf } from '../../base/parse-json.ts';
+import { TurnShare } from '../../base/turn-share.ts';
 
 const LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** Some print a warning or two where only messages belong. */
@@ -15,15 +16,30 @@ const LINE_END = Buffer.from('\n');
 
 export class MessageStream extends Transform {
   readonly #breakOff: (why: string) => void;
+  readonly #answers: Writable;
+  readonly #share = new TurnShare();
   readonly #lines = new BoundedLines(LINE_BYTES_MAX);
   #garbage = '';
   #garbageLines = 0;
   #hasBegun = false;
+  #isOver = false;
 
-  /** `breakOff` is to end the program: what it printed cannot be read. */
-  constructor(breakOff: (why: string) => void) {
+  /**
+   * `breakOff` is to end the program: what it printed cannot be read. Who does not read its `answers` is not heard
+   * until it does.
+   */
+  constructor(breakOff: (why: string) => void, answers: Writable) {
     super();
-    this.#breakOff = breakOff;
+    this.#answers = answers;
+    this.#breakOff = (why) => {
+      this.stop();
+      breakOff(why);
+    };
+  }
+
+  /** Nothing that comes now is heard any more. */
+  stop(): void {
+    this.#isOver = true;
   }
 
   get hasBegun(): boolean {
@@ -43,17 +59,30 @@ export class MessageStream extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: () => void): void {
+    void this.#read(chunk).then(() => done());
+  }
+
+  /** A few a turn: those who read them do so in the same turn, however many there are. */
+  async #read(chunk: Buffer): Promise<void> {
+    if (this.#isOver) return;
     this.#lines.push(chunk);
-    for (let line = this.#lines.next(); line; line = this.#lines.next()) this.#take(line);
+    for (let line = this.#lines.next(); line; line = this.#lines.next()) {
+      this.#take(line);
+      const nextTurn = this.#share.take(line.bytes.length);
+      if (nextTurn) {
+        await nextTurn;
+        await drained(this.#answers);
+      }
+      if (this.#isOver) return;
+    }
     if (isMessage(this.#lines.beginning)) {
       this.#hasBegun = true;
       if (this.#lines.isTooLong) this.#tooLong();
     }
-    done();
   }
 
   override _flush(done: () => void): void {
-    const last = this.#lines.last();
+    const last = this.#isOver ? undefined : this.#lines.last();
     if (last) this.#take(last);
     done();
   }
@@ -79,6 +108,15 @@ export class MessageStream extends Transform {
   #tooLong(): void {
     this.#breakOff(`it printed a message of more than ${LINE_BYTES_MAX} bytes`);
   }
+}
+
+/** Also where nobody will take any of it. */
+async function drained(output: Writable): Promise<void> {
+  if (!output.writableNeedDrain) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  output.on('drain', resolve).on('close', resolve);
+  await promise;
+  output.off('drain', resolve).off('close', resolve);
 }
 
 function isMessage(line: Buffer | undefined): boolean {

@@ -56,7 +56,12 @@ export async function runProgram(job: Job, program: AgentProgram): Promise<Resul
         argv: program.argv(session),
         input,
         timeoutMs: leftMs(),
-        readStdout: (stdout) => readMessages(stdout, (message) => program.read(message, story)),
+        readStdout: (stdout) =>
+          readMessages(stdout, {
+            take: (message) => program.read(message, story),
+            onGarbage: (said) =>
+              story.giveUp({ kind: 'crashed', message: `it prints no messages, but: ${said}` }),
+          }),
         isFutile: story.futile,
         onStderr: eachLine((line) => program.readStderr?.(line, story)),
       });

@@ -23,6 +23,8 @@ export interface Peer {
   /** Resolves when the program has ended. */
   exited: Promise<unknown>;
   kill(): void;
+  /** Ends it at once: that is the attempt's failure. */
+  breakOff(why: string): void;
 }
 
 export interface Talk {
@@ -52,9 +54,10 @@ export async function runTalk(job: Job, talk: Talk): Promise<CommandEnd> {
     const breakOff = (why: string): void => {
       first ??= 'broken';
       problem ??= why;
+      messages.stop();
       running.kill();
     };
-    const messages = new MessageStream(breakOff);
+    const messages = new MessageStream(breakOff, stdin);
     const { startMs = START_MS } = talk;
     callOff = whenAwakeFor(startMs, () => {
       if (!messages.hasBegun) breakOff(`it said nothing for ${startMs / 1000} s`);
@@ -67,6 +70,7 @@ export async function runTalk(job: Job, talk: Talk): Promise<CommandEnd> {
         stdout: messages,
         exited: running.exited.catch(() => {}),
         kill: () => running.kill(),
+        breakOff,
       })
       .then(
         () => void (first ??= 'said'),

@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { McpServer } from '../../contract/model.ts';
 import { BosunError } from '../../contract/errors.ts';
+import { askingSome } from '../agent/ask-person.ts';
 import { failed } from '../agent/command.ts';
 import { makeHome } from '../agent/home.ts';
 import { AgentStory } from '../agent/story.ts';
@@ -132,7 +133,7 @@ function optionsOf(job: Job, home: string, program: ClaudeProcess): SdkOptions {
     mcpServers: Object.fromEntries(Object.entries(job.mcp).map(([name, server]) => [name, serverOf(server)])),
     ...(session && { resume: session.id, forkSession: session.fork }),
     ...(job.schema && { outputFormat: { type: 'json_schema', schema: job.schema } }),
-    canUseTool: permissions(job),
+    canUseTool: permissions(askingSome(job, (why) => program.breakOff(why))),
     spawnClaudeCodeProcess: program.spawn,
     ...(programOf(job) && { pathToClaudeCodeExecutable: 'claude' }),
   };

@@ -37,6 +37,10 @@ export class ClaudeProcess extends EventEmitter implements SdkProcess {
     return true;
   }
 
+  breakOff(why: string): void {
+    this.#peer?.breakOff(why);
+  }
+
   /** The program has ended, or never began. */
   gone(): void {
     if (this.exitCode !== null) return;
