@@ -1,5 +1,6 @@
 /** The routes below /api/agent-runtime: a worker does a work item as a template says, and its run says how it went. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { perform } from '../src/operations/perform.ts';
 import { Documented, listenTo, openShop, type TestServer } from './fixtures/http.ts';
 
 const RUNTIME = '/api/agent-runtime';
@@ -136,5 +137,27 @@ describe('an execution', { timeout: 120_000 }, () => {
     expect((await documented.ask(server, 'DELETE', '/api/templates/none')).status).toBe(404);
     expect((await documented.ask(server, 'GET', '/api/templates')).json).toHaveLength(1);
     expect((await documented.ask(server, 'GET', '/api/items')).json).toHaveLength(1);
+  });
+
+  it('is trusted with what reaches beyond the repository by the word of an admin alone', async () => {
+    const { token } = await perform(
+      'addToken',
+      { name: 'works', role: 'run' },
+      { cwd: process.cwd(), by: { kind: 'person', name: 'ann' } },
+    );
+    const isTrusted = async (asked: { token?: string }): Promise<boolean> => {
+      const accepted = await documented.ask(server, 'POST', `${RUNTIME}/execute`, { body: ASKED, ...asked });
+      expect(accepted.status).toBe(202);
+      const run = String(accepted.json.id).split(':')[1]!;
+      const { text } = await documented.ask(
+        server,
+        'GET',
+        `/api/repositories/shop/runs/${run}/events?limit=1`,
+      );
+      await ended(accepted.json.id);
+      return text.includes('"trusted"');
+    };
+    expect(await isTrusted({})).toBe(true);
+    expect(await isTrusted({ token })).toBe(false);
   });
 });

@@ -8,9 +8,11 @@ import { openRecords } from '../store/records/records.ts';
 import { EXECUTION, find, served } from './executions.ts';
 import { queueRun } from './queue.ts';
 import { needRecord } from './records.ts';
+import type { TrustOptions } from './trust.ts';
 import { literally, workflowOfOne } from './workflow-of-one.ts';
 
-export type ExecuteOptions = Asked<'execute'> & { queues?: RunQueues };
+/** Trust is the word of whoever asks: workers, templates and items are written by others. */
+export type ExecuteOptions = Asked<'execute'> & TrustOptions & { queues?: RunQueues };
 
 export async function execute(options: ExecuteOptions): Promise<ExecutionFacts> {
   const { workerId, workItemId, templateId, repositoryId, workspaceId } = options;
@@ -29,7 +31,7 @@ export async function execute(options: ExecuteOptions): Promise<ExecutionFacts> 
     workflow: workflowOf(worker, template, item, cwd),
     source: EXECUTION,
     inputs,
-    trust: true, // as with a prompt on the command line: whoever wrote the worker has read it
+    trust: options.trust === true,
     ...(earlier && { base: earlier }),
   });
   const id = `${repositoryId}:${run}`;

@@ -92,7 +92,7 @@ function notFenced({ lacks }: Sandbox, demands: string[]): BosunError {
     [
       `nothing was started: isolation is required by ${demands.join(' and ')}, and ${machine} cannot fence commands in:`,
       ...lines,
-      `Mend that (bosun doctor tries it), or set isolation: best-effort in ${demands.join(' and ')}.`,
+      `Fix that (bosun doctor checks it), or set isolation: best-effort in ${demands.join(' and ')}.`,
     ].join('\n'),
     { data: { demands, lacks } },
   );

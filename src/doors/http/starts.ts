@@ -41,7 +41,7 @@ export class Starts implements AsyncDisposable {
     const input: Input = { ...given, ...(once && typeof starts === 'string' && once) };
     if (starts === 'file') return jsonReply(await this.#startFile(input, around), { status });
     if (starts === 'task') return jsonReply(await this.#startTask(input, around, role), { status });
-    if (starts === 'execution') return jsonReply(await this.#startExecution(input, around), { status });
+    if (starts === 'execution') return jsonReply(await this.#startExecution(input, around, role), { status });
     const words = wordsOf(starts!, await known(input, around.cwd));
     return jsonReply(await this.#starter.continue(words, around.cwd, around.by), { status });
   }
@@ -74,8 +74,9 @@ export class Starts implements AsyncDisposable {
     return { ...queued, notes: [...warnings, ...queued.notes] };
   }
 
-  async #startExecution(input: Input, around: HttpContext): Promise<unknown> {
-    const execution = await perform('execute', input as never, { ...around, queues: this.#queues });
+  async #startExecution(input: Input, around: HttpContext, role: Role): Promise<unknown> {
+    const trust = role === 'admin'; // whoever may start one may have written its template and its item
+    const execution = await perform('execute', input as never, { ...around, trust, queues: this.#queues });
     const { directory } = this.#access.repository(execution.repositoryId);
     this.#starter.wake(directory);
     return execution;
