@@ -51,6 +51,12 @@ describe('an answer', () => {
     [DB, '\u001b[2J\n--now', '"[2J --now" does not answer it; choose one of: [1] Postgres  [2] SQLite'],
     [{ freeText: true }, '  ', 'the answer is empty; write some text'],
     [
+      { ...DB, freeText: true },
+      '3',
+      '"3" does not answer it; choose one of: [1] Postgres  [2] SQLite, or write your own',
+    ],
+    [{ ...SOME, freeText: true }, '1,9', expect.stringContaining('"1,9" does not answer it') as string],
+    [
       { freeText: true },
       'x'.repeat(1024 * 1024),
       `the answer is too long: 1048576 characters, at most ${ANSWER_CHARS_MAX}`,

@@ -133,8 +133,12 @@ export function readAnswer(form: AnswerForm, said: string | readonly string[]): 
     const some = words.split(',').map((part) => choiceOf(form, part.trim()));
     if (!some.includes(undefined)) return chosenOf(form, some as string[]);
   }
-  return form.freeText ? { answer: words } : { problem: misfit(form, words) };
+  const isOwn = form.freeText && !(form.choices && NUMBERS.test(words));
+  return isOwn ? { answer: words } : { problem: misfit(form, words) };
 }
+
+/** Whoever types nothing else means choices by their numbers, also where there are none of these. */
+const NUMBERS = /^\d{1,2}( *, *\d{1,2})*$/;
 
 /** Whether it is one of those that the question takes. */
 export function isAnswerTo(form: AnswerForm, { answer, chosen }: Answer): boolean {
