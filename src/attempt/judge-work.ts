@@ -44,7 +44,7 @@ export async function judgeWork(
       return notEnough(ending, 'output', `its output does not fit: ${problem}${howToGive(attempt, ending)}`);
   }
   // What goes back to another agent need not be good enough yet.
-  if (attempt.mayReject && rejectIn(ending.output ?? null)) return ending;
+  if (attempt.mayReject && rejectIn(ending.output ?? null, task)) return ending;
   for (const { text, command } of attempt.checks) {
     const check = await runCheck(around, job, workspace, command);
     if (check.outcome.kind === 'cancelled' || check.outcome.kind === 'lost')

@@ -80,17 +80,28 @@ export function rejectionOf(state: State, group: Node, last: Node): Rejection | 
     return { to: before, reasons: cutLines(last.feedback ?? last.outcome.message, REASONS_CHARS_MAX) };
   }
   if (last.state !== 'done' || at === 0) return undefined;
-  const verdict = rejectIn(outputOf(state, last));
+  const verdict = rejectIn(outputOf(state, last), last.task);
   if (verdict === undefined) return undefined;
   const named =
     typeof verdict.to === 'string' ? group.task.handoff!.slice(0, at).lastIndexOf(verdict.to) : -1;
   return { to: named < 0 ? before : named, reasons: cutLines(reasonsIn(verdict), REASONS_CHARS_MAX) };
 }
 
-/** What an agent said that sends the work back. */
-export function rejectIn(output: Json): Record<string, Json> | undefined {
-  const verdict = objectWith('verdict', output);
-  return verdict?.verdict === 'reject' ? verdict : undefined;
+const NO = /^reject(ed|s)?$/;
+const YES = /^(accept|approve|pass)(ed|d|s|es)?$|^(ok|okay|yes|lgtm)$/;
+
+/**
+ * What an agent said that sends the work back. Nobody holds a command to the two words of the verdict: what is neither
+ * does not count as a yes, unless the task asks for an output of another form.
+ */
+export function rejectIn(
+  output: Json,
+  { output: form }: Pick<Task, 'output'>,
+): Record<string, Json> | undefined {
+  const found = objectWith('verdict', output);
+  const verdict = typeof found?.verdict === 'string' ? found.verdict.trim().toLowerCase() : undefined;
+  if (found === undefined || verdict === undefined) return undefined;
+  return NO.test(verdict) || (form === undefined && !YES.test(verdict)) ? found : undefined;
 }
 
 /** The prompt of a turn: the request, what the agent before said, and why it came back. */
@@ -119,9 +130,9 @@ export function turnPrompt(state: State, node: Node, request: string, context: P
   return parts.join('\n\n');
 }
 
-function reasonsIn({ reasons, why, summary }: Record<string, Json>): string {
+function reasonsIn({ reasons, why, summary, verdict = '' }: Record<string, Json>): string {
   const given = [reasons, why, summary].find(
     (value) => value !== undefined && value !== null && value !== '',
   );
-  return given === undefined ? 'no reasons were given' : textOf(given);
+  return given === undefined ? `no reasons were given (verdict: ${textOf(verdict)})` : textOf(given);
 }
