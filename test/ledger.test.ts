@@ -34,6 +34,37 @@ describe('a budget', () => {
     expect(loop.of('model.used')).toHaveLength(2);
   });
 
+  it('that is spent leaves the places of those it holds to what costs nothing, and to nothing else', async () => {
+    const run = 'true';
+    const tasks = { a: TASK, model: TASK, command: { run }, last: { run } };
+    const loop = new TinyLoop({ budget: { usd: 3 }, concurrency: 1, tasks });
+    const started = (): string[] => loop.of('attempt.started').map(({ task }) => task);
+    settled(await loop.admit('a'));
+    settled(await loop.admit('a'));
+    const held = loop.admit('a');
+    expect(await isOpen(held)).toBe(true);
+    expect(started()).toEqual(['a', 'command']);
+    const done = { type: 'attempt.finished', attempt: 1, outcome: { kind: 'done' }, durationMs: 1 } as const;
+    loop.submit({ ...done, task: 'command' });
+    expect(started()).toEqual(['a', 'command', 'last']);
+    loop.submit({ ...done, task: 'last' });
+    loop.submit({ type: 'question.answered', id: 'run+budget', answer: 'yes', by: 'anna' });
+    expect(started()).toEqual(['a', 'command', 'last', 'model']);
+    settled(await held);
+    expect(loop.state.away).toBe(0);
+  });
+
+  it('of time that is spent starts nothing', async () => {
+    const tasks = { a: TASK, command: { run: 'true' } };
+    const loop = new TinyLoop({ budget: { minutes: 1 }, concurrency: 1, tasks });
+    loop.nowMs = 61_000;
+    loop.ledger.lookAtClock();
+    const held = loop.admit('a');
+    expect(await isOpen(held)).toBe(true);
+    expect(loop.of('question.asked')).toHaveLength(1);
+    expect(loop.of('attempt.started').map(({ task }) => task)).toEqual(['a']);
+  });
+
   it('of a planner is shared by all agents that its plan makes up, whatever they run on', async () => {
     const planner = { ...AGENT, budget: { usd: 5, enforce: 'hard' } } as const;
     const tasks = { plan: { agent: 'planner', prompt: 'Plan.', expand: true }, other: TASK };

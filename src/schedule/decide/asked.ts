@@ -1,8 +1,10 @@
 /** What becomes of a question that an attempt asks: a person is asked, or there is an answer already. Pure. */
 import type { BudgetMark, Decision } from '../../contract/event.ts';
+import { asksModels } from '../../contract/runtimes.ts';
 import { formOf, noAnswer, type Answer } from '../../contract/question.ts';
 import { isShared, isWholeRun, limitsOf } from '../money/budget.ts';
-import type { OpenAsk, State } from '../state.ts';
+import { runtimeOf } from '../fold/session.ts';
+import { taskPauseOf, type Node, type OpenAsk, type State } from '../state.ts';
 
 export function decideAsked(state: State, ask: OpenAsk): Decision {
   const { id, task, attempt, text, default: fallback, timeoutMs, budget, tool } = ask;
@@ -58,10 +60,14 @@ function stopsFor({ account, unit, spent, limit, next }: BudgetMark): { stops?: 
   return { stops: { account, unit, spent, limit, ...(next !== undefined && { next }) } };
 }
 
-/** The whole run waits for money: nothing is started meanwhile. */
-export function isHeld(state: State): boolean {
-  return (
-    state.asked.size > 0 &&
-    [...state.asked.values()].some(({ budget }) => budget !== undefined && isWholeRun(budget.account))
+/** What may start next: while the whole run waits for money, only what costs none. */
+export function nextReady(state: State): Node | undefined {
+  const held = [...state.asked.values()].flatMap(({ budget }) =>
+    budget !== undefined && isWholeRun(budget.account) ? [budget.unit] : [],
   );
+  if (held.length === 0) return state.ready.peek();
+  if (held.includes('minutes')) return undefined; // a command takes time, too
+  for (const node of state.ready)
+    if (node.state === 'ready' && !taskPauseOf(state, node) && !asksModels(runtimeOf(node))) return node;
+  return undefined;
 }

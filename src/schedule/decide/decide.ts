@@ -7,7 +7,7 @@ import type { Decision, EventOf } from '../../contract/event.ts';
 import { isOpen, LEFT_OUT, type FailReason } from '../../contract/run.ts';
 import type { Json } from '../../contract/workflow.ts';
 import { decideAccess } from './access.ts';
-import { decideAsked, isHeld } from './asked.ts';
+import { decideAsked, nextReady } from './asked.ts';
 import { decideCircle } from './circle.ts';
 import { decideChild, endAwaiting, withChildren } from './children.ts';
 import { decideContinuous } from './continuous.ts';
@@ -54,9 +54,9 @@ export function decide(state: State): Decision | undefined {
   if (isReady) return isReady;
   const waiting = state.todo.peek();
   if (waiting) return orFail(state, waiting, () => decideNode(state, waiting));
-  const ready = state.ready.peek();
-  if (ready && takenPlaces(state) < state.workflow.concurrency && !state.paused && !isHeld(state))
-    return orFail(state, ready, () => startAttempt(state, ready));
+  const hasPlace = takenPlaces(state) < state.workflow.concurrency && !state.paused;
+  const ready = hasPlace ? nextReady(state) : undefined;
+  if (ready) return orFail(state, ready, () => startAttempt(state, ready));
   if (state.open === 0 && isOpen(state)) return endRun(state);
   return state.isQuiet ? undefined : decideCircle(state);
 }

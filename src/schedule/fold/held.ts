@@ -2,6 +2,7 @@
 import type { EventOf } from '../../contract/event.ts';
 import { turnClocks } from '../money/budget.ts';
 import type { Node, State } from '../state.ts';
+import { setAway } from './waits.ts';
 
 const WAITS_MAX = 100;
 
@@ -21,6 +22,9 @@ export function noteHeld(
     // what it waits for may be told in other words, but it waits since then
     if (by === 'pause' && before?.by === 'pause') node.held.sinceMs = before.sinceMs;
   }
+  // Whoever waits for money leaves its place to what costs none.
+  if ((before?.by === 'budget') !== (node.held?.by === 'budget'))
+    setAway(state, node, node.held?.by === 'budget');
   node.waitsForSlot = node.held?.by === 'slot';
   const hasStopped = hasStoppedClock(node);
   if (hadStopped !== hasStopped) turnClocks(state, node, hasStopped ? -1 : 1, atMs);
