@@ -155,10 +155,11 @@ function describeOffer(state: State, offer: Node): string {
 }
 
 function describeBriefly(state: State, offer: Node): string {
-  const { changedCount = 0, id } = offer;
-  const files = `${changedCount} ${changedCount === 1 ? 'file' : 'files'} changed (${id})`;
-  const words = said(outputOf(state, offer), BRIEF_CHARS_MAX).split('\n', 1)[0]!;
-  return `${files}: ${words}`;
+  const { changedCount = 0 } = offer;
+  const files = `${changedCount} ${changedCount === 1 ? 'file' : 'files'} changed`;
+  const output = outputOf(state, offer);
+  if (output === null || (typeof output === 'string' && output.trim() === '')) return files;
+  return `${files}: ${said(output, BRIEF_CHARS_MAX).split('\n', 1)[0]!}`;
 }
 
 function fileName({ candidate }: Node): string {
