@@ -67,6 +67,7 @@ export const CHILD_TOOLS = {
     },
     command: {
       verb: 'spawn',
+      durations: ['wait'],
       usage: '<prompt>...',
       options: {
         name: ['--name <name>', 'spawn: what to call the child; serve: what others call the port'],

@@ -42,6 +42,7 @@ export const PERSON_TOOLS = {
     },
     command: {
       verb: 'ask',
+      durations: ['timeout'],
       usage: '<question>',
       options: {
         choices: ['--choices <choice...>', 'ask: what there is to choose from; after the question'],

@@ -11,7 +11,6 @@ export type ToolField =
   | Text
   | { type: 'array'; items: Text; minItems?: number; maxItems: number; description?: string }
   | { type: 'boolean'; description?: string }
-  /** Seconds: the command takes durations such as 30s and 5m too. */
   | { type: 'number'; minimum: number; maximum: number; description?: string }
   /** Any JSON object; for the command, its text. */
   | { type: 'object'; description?: string }
@@ -34,6 +33,8 @@ export interface CrewTool<Input extends ToolSchema = ToolSchema, Answer = never>
     usage: string;
     /** Fields that are options, by name: with <value> where they take one, and what they are for. */
     options?: Readonly<Record<string, readonly [flags: string, about: string]>>;
+    /** Fields of seconds that the command takes as durations too, such as 30s and 5m. */
+    durations?: readonly string[];
     /** The field that takes all words that are left, as one text. */
     rest?: string;
     /** An option that fills a field with the text of a file, which the command reads itself. */

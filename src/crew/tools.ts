@@ -180,6 +180,7 @@ export const CREW_TOOLS = {
     },
     command: {
       verb: 'inbox',
+      durations: ['wait'],
       usage: '',
       options: {
         wait: ['--wait <duration>', 'inbox: if there is nothing, wait so long for something, such as 30s'],
@@ -225,6 +226,7 @@ export const CREW_TOOLS = {
     },
     command: {
       verb: 'wait-for',
+      durations: ['timeout'],
       usage: 'message [task|agent] | end <task> | publication <name> | service <name>',
       options: {
         version: ['--at-least <version>', 'wait-for: this version of a publication or a later one'],
@@ -396,7 +398,7 @@ export function toolInput(
     const isGiven = given !== undefined && given !== '' && !(Array.isArray(given) && given.length === 0);
     if (!isGiven && required.includes(field)) return undefined;
     if (!isGiven) continue;
-    const value = valueOf(rules, given);
+    const value = valueOf(rules, given, command.durations?.includes(field));
     if (value === undefined) return undefined;
     input[field] = value;
   }
@@ -409,14 +411,15 @@ function takeWords(left: string[], { type }: ToolField, isRest: boolean): unknow
 }
 
 /** What was typed, as the field has it; undefined where it does not fit. */
-function valueOf(rules: ToolField, given: unknown): unknown {
+function valueOf(rules: ToolField, given: unknown, isDuration = false): unknown {
   if (rules.type === 'array' && typeof given === 'string') return given.split(',');
   if (rules.type === 'object') return parsedObject(String(given));
   if (rules.type === undefined) return parsedOrText(String(given));
   if (rules.type === 'number') {
-    const [, count, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(given)) ?? [];
-    const seconds = Number(count) * SECONDS[unit as keyof typeof SECONDS];
-    return seconds >= rules.minimum && seconds <= rules.maximum ? seconds : undefined;
+    const [, count, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(String(given)) ?? [];
+    const number = Number(count) * (unit === undefined ? 1 : SECONDS[unit as keyof typeof SECONDS]);
+    if (unit !== undefined && !isDuration) return undefined;
+    return number >= rules.minimum && number <= rules.maximum ? number : undefined;
   }
   if (rules.type === 'string' && rules.enum && !rules.enum.includes(String(given))) return undefined;
   return given;

@@ -10,6 +10,7 @@ import {
   REQUEST_BYTES_MAX,
   rowOf,
   TOOL_NAMES,
+  options as toolOptions,
   usages,
   type ToolName,
 } from '../../../crew/tools.ts';
@@ -32,6 +33,7 @@ export async function run(typed: Typed): Promise<number> {
       'wrong-state',
       '"bosun agent" is for agents: it works only inside an attempt of a run. To message an agent from here: bosun steer <task> <message>; to see what agents say to each other: bosun status --messages',
     );
+  if (name && !input) throw misused(name, typed);
   if (!name || !input) {
     const known = usages().map((usage) => `bosun agent ${usage}`);
     throw new BosunError(
@@ -44,6 +46,21 @@ export async function run(typed: Typed): Promise<number> {
   writeOut(lines.map((line) => `${line}\n`).join(''));
   if (notice !== undefined) writeError(`${withoutControls(notice)}\n`);
   return rowOf(name).isYes?.(answer) === false ? NO : YES;
+}
+
+function misused(name: ToolName, { args, options }: Typed): BosunError {
+  const { verb, usage, options: flags = {}, fromFile } = rowOf(name).command;
+  const own = [...Object.values(flags), ...(fromFile ? [fromFile.option] : [])].map(([flag]) => flag);
+  const known = new Set(own.map(keyOf));
+  const other = toolOptions().find(({ flags: flag }) => {
+    const key = keyOf(flag);
+    return !known.has(key) && options[key] !== undefined;
+  });
+  const why = other
+    ? `--${keyOf(other.flags)} is not an option of "bosun agent ${verb}"`
+    : `"${['agent', ...args].join(' ')}" is not a call`;
+  const call = [`bosun agent ${verb} ${usage}`.trim(), ...own.map((flag) => `[${flag}]`)].join(' ');
+  return new BosunError('usage', `${why}; write: ${call}`);
 }
 
 /** Where a file is named, its text is the value of the option that it stands for. */
