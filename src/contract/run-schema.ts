@@ -51,6 +51,7 @@ export const question = z.strictObject({
 export const Run = z.strictObject({
   id: text,
   name: text,
+  about: opt(text),
   state: runState,
   createdAtMs: count,
   endedAtMs: opt(count),

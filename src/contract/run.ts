@@ -113,6 +113,8 @@ export interface Conflict {
 export interface RunView {
   id: string;
   name: string;
+  /** Of a run of one task: how its prompt or its command begins. */
+  about?: string;
   state: RunState;
   createdAtMs: number;
   endedAtMs?: number;

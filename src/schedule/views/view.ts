@@ -2,14 +2,18 @@
 import { formOf } from '../../contract/question.ts';
 import type { Spending } from '../../contract/model.ts';
 import type { Held, KeptQuestion, QuestionView, RunView, TaskView } from '../../contract/run.ts';
+import { cutText } from '../../base/cut-text.ts';
 import { agentOf } from '../workflow/agent-of.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
 import { hasEnded, nearestPaused, pauseOf, type Node, type OpenAsk, type State } from '../state.ts';
+
+const ABOUT_CHARS_MAX = 80;
 
 export function runView(state: State): RunView {
   return {
     id: state.id,
     name: state.workflow.name,
+    ...aboutOf(state.workflow),
     state: state.state,
     createdAtMs: state.createdAtMs,
     ...(state.endedAtMs !== undefined && { endedAtMs: state.endedAtMs }),
@@ -32,6 +36,22 @@ export function runView(state: State): RunView {
       waits: [...state.waits].map(([provider, wait]) => ({ provider, ...wait })),
     }),
     questions: [...state.questions.values()].map((question) => questionView(state, question)),
+  };
+}
+
+/** Such runs are all called `exec`: their words tell them apart. */
+function aboutOf({ tasks }: State['workflow']): Pick<RunView, 'about'> {
+  const [task, ...others] = Object.values(tasks);
+  const words = task?.prompt ?? task?.run;
+  if (others.length > 0 || words === undefined) return {};
+  return {
+    about: cutText(
+      words
+        .slice(0, 4 * ABOUT_CHARS_MAX)
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+      ABOUT_CHARS_MAX,
+    ),
   };
 }
 

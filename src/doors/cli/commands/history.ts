@@ -12,7 +12,7 @@ import { describeUsd } from '../../../schedule/money/budget-words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, optionText, type Typed } from '../command.ts';
 import { tellCounts } from '../../../report/text/figures.ts';
-import { safeJson, spellControls } from '../../../report/text/plain.ts';
+import { inOneLine, safeJson, spellControls } from '../../../report/text/plain.ts';
 import { hasColor, painter, writeError, writeOut } from '../output.ts';
 
 const LIMIT = 20;
@@ -73,12 +73,12 @@ async function sumUp(typed: Typed): Promise<number> {
 function tell(runs: ShownRun[]): void {
   const paint = painter(hasColor(process.stdout));
   const width = Math.max(...runs.map(({ id }) => id.length));
-  for (const { id, state, createdAtMs, endedAtMs, idleMs = 0, counts } of runs) {
+  for (const { id, about, state, createdAtMs, endedAtMs, idleMs = 0, counts } of runs) {
     const when = new Date(createdAtMs).toLocaleString('sv').slice(0, 16);
     const took = endedAtMs === undefined ? '' : formatDuration(endedAtMs - createdAtMs - idleMs);
     const shown = paint(toneOf(state), padColumns(`${glyphOf(state)} ${state}`, 13));
     writeOut(
-      `${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}\n`,
+      `${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}${about === undefined ? '' : `  ${inOneLine(about)}`}\n`,
     );
   }
 }

@@ -100,7 +100,7 @@ function headOf({ run, taskCount }: Status, paint: Paint, nowMs: number): string
   const cost = costOf(run);
   return [
     `${paint(tone, glyphOf(run.state))} ${paint('strong', run.id)} ${paint(tone, isSpent(run) ? `stopped: ${describeStop(run.short)},` : run.state)}${took}`,
-    `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}${cost && ` · ${cost}`}`,
+    `  ${formatCount(taskCount)} ${noun}: ${tellCounts(run.counts)}${cost && ` · ${cost}`}${run.about === undefined ? '' : ` · ${paint('quiet', plainLine(run.about))}`}`,
     ...(run.overruns ?? [])
       .slice(-1)
       .map((last) => `  ${paint('ask', `! ${sentence(describeOverrun(last))}`)}`),
