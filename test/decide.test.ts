@@ -4,17 +4,16 @@ import { describe, expect, it } from 'vitest';
 import type { Event, EventOf } from '../src/contract/event.ts';
 import { isAnswerTo, isYesNo, type Answer, type AnswerForm } from '../src/contract/question.ts';
 import type { Node, State } from '../src/schedule/state.ts';
-import { hasEnded, hasFailed, hasLost, isMet, isPast, isTolerated, nodeOf } from '../src/schedule/state.ts';
+import { hasEnded, hasFailed, hasLost, isMet, isPast, isTolerated } from '../src/schedule/state.ts';
 import { brokenIn } from '../src/schedule/decide/replan.ts';
 import { takenPlaces } from '../src/schedule/decide/waits.ts';
-import { runtimeOf } from '../src/schedule/fold/session.ts';
-import { asksModels } from '../src/contract/runtimes.ts';
 import { runsAnyway } from '../src/schedule/decide/halt.ts';
 import { play, replay, workflowOf } from './fixtures/history.ts';
 import { picture } from './fixtures/picture.ts';
 import { watchFamily } from './fixtures/family-watch.ts';
 import { MessageWatch } from './fixtures/message-watch.ts';
 import { VetoWatch } from './fixtures/veto-watch.ts';
+import { checkStart } from './fixtures/check-start.ts';
 import { countSummary, newSummaries } from './fixtures/summary-watch.ts';
 
 const HISTORIES = 100_000;
@@ -450,23 +449,6 @@ const ANSWERS = [
   'yes by scope', 'no by scope', 'yes by policy', 'no by policy', 'yes by owner', 'no by owner', 'yes by test',
   'no by test', 'no by ended', 'applied by owner',
 ]; // prettier-ignore
-
-/** Only what asks no model starts while the run waits for money, and runtimes are tried in the order that the agent gives. */
-function checkStart(state: State, event: EventOf<'attempt.started'>, fallbacks: Set<string>): void {
-  for (const { budget } of state.asked.values())
-    if (
-      budget?.account === 'run' &&
-      (budget.unit === 'minutes' || asksModels(runtimeOf(nodeOf(state, event.task))))
-    )
-      throw new Error(`${event.task} started although the run waits for money`);
-  const { fallback, session, continues } = event;
-  if (session && !session.fork && continues === undefined)
-    throw new Error(`${event.task} goes on with a conversation about files that it does not have`);
-  if (!fallback) return;
-  fallbacks.add([fallback.runtime, fallback.model].join(' '));
-  const before = fallback.runtime === 'opencode' ? 'codex' : 'opencode';
-  if (!fallback.because.startsWith(`${before} failed`)) throw new Error(`${event.task} fell back too far`);
-}
 
 function checkYes(node: Node, event: EventOf<'access.answered'>, cancelling: unknown): void {
   const wrong = (why: string): never => {
