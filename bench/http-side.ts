@@ -2,7 +2,8 @@
  * Clients of `bosun serve` for `http.ts`, in a process of their own and as light as can be: bare sockets that are kept
  * alive, and readers of server-sent events. `node bench/http-side.ts JOB` prints what came of it as one line of JSON.
  *
- *   ask    `connections` ask again as soon as they are answered, or `perSecond` requests are sent whatever comes
+ *   ask    `connections` ask again as soon as they are answered, up to `perSecondMax` in all, or `perSecond` requests
+ *          are sent whatever comes
  *   read   `readers` streams are open; what their events say of when they were printed is compared with now
  */
 import { connect, type Socket } from 'node:net';
@@ -15,6 +16,7 @@ export interface Asking {
   connections: number;
   seconds: number;
   perSecond?: number;
+  perSecondMax?: number;
   method: string;
   path: string;
   body?: string;
@@ -67,8 +69,13 @@ async function ask(job: Asking): Promise<Asked> {
     tookMs.push(performance.now() - sinceMs);
   };
   if (job.perSecond === undefined) {
+    let asked = 0;
     const again = async (line: Line): Promise<void> => {
-      while (performance.now() < endMs) await one(line, performance.now());
+      while (performance.now() < endMs) {
+        const dueMs = startMs + (asked++ * 1000) / (job.perSecondMax ?? Infinity);
+        await until(dueMs);
+        await one(line, performance.now());
+      }
     };
     await Promise.all(lines.map(again));
   } else {
@@ -78,9 +85,8 @@ async function ask(job: Asking): Promise<Asked> {
     const inTurn = async (line: Line): Promise<void> => {
       while (next < total) {
         const dueMs = startMs + (next++ * 1000) / job.perSecond!;
-        const waitMs = dueMs - performance.now();
-        if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-        await one(line, Math.max(dueMs, waitMs > 0 ? performance.now() : dueMs));
+        const isEarly = await until(dueMs);
+        await one(line, isEarly ? Math.max(dueMs, performance.now()) : dueMs);
       }
     };
     await Promise.all(lines.map(inTurn));
@@ -93,6 +99,13 @@ async function ask(job: Asking): Promise<Asked> {
     p50Ms: percentile(50, tookMs),
     p99Ms: percentile(99, tookMs),
   };
+}
+
+/** Gives whether it had to wait. */
+async function until(dueMs: number): Promise<boolean> {
+  const waitMs = dueMs - performance.now();
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+  return waitMs > 0;
 }
 
 async function read(job: ReadingEvents): Promise<void> {

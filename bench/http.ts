@@ -19,6 +19,8 @@ const CONNECTIONS = 20;
 const SECONDS = 8;
 const GETS_PER_SECOND = 3000;
 const POSTS_PER_SECOND = 500;
+/** A token may ask 5,000 times a second: beyond that it would be the limit that is measured. */
+const ASKED_PER_SECOND_MAX = 4500;
 const AGENTS = 100;
 /** While agents are at work: far more often than people and scripts ask, and less than the server can take. */
 const LOOKS_PER_SECOND = 100;
@@ -176,7 +178,15 @@ async function atWork(repo: string, server: Served, id: string): Promise<void> {
 
 async function ask(server: Served, job: Partial<Asking>): Promise<Asked> {
   const { url, token } = server;
-  const whole = { kind: 'ask', url, token, connections: CONNECTIONS, seconds: SECONDS, ...job };
+  const whole = {
+    kind: 'ask',
+    url,
+    token,
+    connections: CONNECTIONS,
+    seconds: SECONDS,
+    perSecondMax: ASKED_PER_SECOND_MAX,
+    ...job,
+  };
   const beforeMs = processorMs(server.pid);
   const asked = JSON.parse(
     await run([process.execPath, SIDE, JSON.stringify(whole)], { cwd: import.meta.dirname }),
