@@ -19,6 +19,7 @@ if [ "${1:-}" = test ]; then
   need perl perl
   need script bsdutils
   need openssl openssl
+  need gh gh
   [ -x /usr/sbin/sshd ] || need sshd openssh-server
   [ -x /sbin/ip ] || [ -x /usr/sbin/ip ] || need ip iproute2
 fi

@@ -108,6 +108,17 @@ it('parts are directories with plain names, and no links', () => {
   expect(findParts(root)).toEqual(['core']);
 });
 
+it('tests in Python leave nothing compiled among the changes', () => {
+  for (const [check, env] of [
+    ['python3 -m pytest', { PYTHONDONTWRITEBYTECODE: '1' }],
+    ['npm test', undefined],
+  ] as const) {
+    const filling = { agent: { runtime: 'codex' }, check, parts: [], copy: [] } as const;
+    const { workflow } = parseWorkflow(templateText('fix-tests', filling), 'bosun.yaml');
+    expect((workflow.tasks['fix'] as { env?: unknown }).env).toEqual(env);
+  }
+});
+
 it('none of many parts is left out, and an agent of a part hears of the others', () => {
   const names = Array.from({ length: 22 }, (_, n) => `src/part-${String(n).padStart(2, '0')}`);
   write(Object.fromEntries(names.map((name) => [`${name}/x`, ''])));

@@ -22,13 +22,16 @@ function quoted(text: string): string {
   return /^[\w./ -]+$/.test(text) && text.trim() === text ? text : JSON.stringify(text);
 }
 
-function head(name: string, { agent, copy }: Filling): string {
+function head(name: string, { agent, check, copy }: Filling): string {
   const isPriced = agent !== undefined && !takesCommand(agent.runtime);
   return [
     `# Check it with "bosun check", run it with "bosun run". All fields: docs/workflow-file.md`,
     `name: ${name}`,
     ...(isPriced ? ['budget: { usd: 5 } # at this point the run pauses and asks'] : []),
     ...(copy.length > 0 ? [`workspace: { copy: [${copy.join(', ')}] } # what git does not have`] : []),
+    ...(check?.startsWith('python3 ')
+      ? ["defaults: { task: { env: { PYTHONDONTWRITEBYTECODE: '1' } } } # leaves no __pycache__ behind"]
+      : []),
     '',
   ].join('\n');
 }
