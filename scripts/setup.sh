@@ -20,6 +20,7 @@ if [ "${1:-}" = test ]; then
   need script bsdutils
   need openssl openssl
   need gh gh
+  need systemd-analyze systemd
   [ -x /usr/sbin/sshd ] || need sshd openssh-server
   [ -x /sbin/ip ] || [ -x /usr/sbin/ip ] || need ip iproute2
 fi

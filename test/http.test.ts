@@ -74,6 +74,7 @@ describe('a run over HTTP', () => {
         questions: [{ id: 'ship' }],
       });
       expect((await ask('GET', `${at}/at-work`)).json).toMatchObject([{ id }]);
+      expect((await ask('GET', '/api/runs?limit=1')).json).toMatchObject([{ id: `shop:${id}`, run: { id } }]);
       expect((await ask('POST', `${run}/pause`, { body: { name: 'two' } })).status).toBe(200);
       expect((await ask('POST', `${run}/unpause`, { body: { name: 'two' } })).status).toBe(200);
       expect((await ask('PUT', `${run}/budget`, { body: { usd: 7 } })).json).toMatchObject({

@@ -1,7 +1,6 @@
 /** The tools of `bosun mcp`: how they follow from the table, what a hostile client can do, and the door over HTTP. */
 import { symlinkSync } from 'node:fs';
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest } from 'node:http';
 import path from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
@@ -13,7 +12,6 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { bounded, plainText } from '../src/doors/mcp/bounds.ts';
-import { openMcpHttp, type Place } from '../src/doors/mcp/http.ts';
 import { personForm, saidIn } from '../src/doors/mcp/person-form.ts';
 import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
@@ -22,6 +20,7 @@ import { Bosun, workflow as defined } from '../src/index.ts';
 import { perform } from '../src/operations/perform.ts';
 import { bosun } from './fixtures/cli.ts';
 import { connect, ERAS } from './fixtures/mcp-client.ts';
+import { serveMcp as serve } from './fixtures/mcp-http.ts';
 import { Wire } from './fixtures/mcp-wire.ts';
 import { makeRepository } from './fixtures/repository.ts';
 
@@ -34,7 +33,7 @@ describe('the tools', () => {
     });
     expect(rows).toEqual([
       'engine_execute(file workflow inputs prompt runtime command model check attempts timeout dirty usd key) acts → run isRepeated notes state next',
-      'engine_status(run waitSeconds limit) looks → run tasks taskCount recovered warnings next',
+      'engine_status(run waitSeconds limit) looks → run tasks taskCount recovered outputs warnings next',
       'engine_budget(run) looks → run accounts shared overruns warnings',
       'engine_interrupt(action! run task text now) acts → run action task state notes',
       'engine_history(limit) looks → runs',
@@ -285,21 +284,6 @@ it('a run is a task of the protocol for a client that knows tasks', { timeout: 6
   expect(await until('x-2', 'cancelled')).toMatchObject({ taskId: 'x-2' });
   await expect(ask('tasks/get', { taskId: 'x-9' })).rejects.toThrow('there is no run x-9');
 });
-
-async function serve(where: () => Place): Promise<{ url: URL } & AsyncDisposable> {
-  const mcp = openMcpHttp({ version: '0', where });
-  const server = createServer((request, response) => void mcp.serve(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: new URL(`http://127.0.0.1:${port}/mcp`),
-    async [Symbol.asyncDispose]() {
-      await mcp[Symbol.asyncDispose]();
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}
 
 /** Gives the status. */
 function post(url: URL, body: string, headers: Record<string, string> = {}): Promise<number> {

@@ -50,7 +50,7 @@ beforeAll(async () => {
   repository = await makeRepository();
   await repository.git('remote', 'add', 'origin', `https://${HOST}/owner/project.git`);
   bosun = new Bosun(repository.path);
-  const agent = { runtime: 'cli', command: 'cat >> a.txt', scope: { write: ['*.txt'] } } as const;
+  const agent = { runtime: 'cli' as const, command: 'cat >> a.txt', scope: { write: ['*.txt'] } };
   const tasks = { write: { agent, prompt: 'Write one\n' } };
   const live = await bosun.run(workflow({ name: 'write', tasks }), { trust: true });
   expect(await live.finished).toMatchObject({ state: 'done' });

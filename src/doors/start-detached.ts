@@ -5,13 +5,15 @@
 import path from 'node:path';
 import { PACKAGE } from '../base/package-directory.ts';
 import type { Actor } from '../contract/actor.ts';
-import { ASKED_BY, DETACHED } from './apart.ts';
+import { ASKED_BY, DETACHED, MORE_INPUT } from './apart.ts';
 import { startAndHear } from '../system/process/start-and-hear.ts';
 
 interface Options {
   cwd?: string;
   /** Whoever types, if not given. */
   by?: Actor;
+  /** Of its operation, what no command line may have. */
+  more?: object;
   /** What it says before it is under way. */
   onSaid(text: string): void;
 }
@@ -19,12 +21,18 @@ interface Options {
 /** The run; or the exit code, where there is none. */
 export async function startDetached(
   words: readonly string[],
-  { cwd, by, onSaid }: Options,
+  { cwd, by, more, onSaid }: Options,
 ): Promise<{ run: string } | { exitCode: number }> {
-  const env = { ...process.env, [DETACHED]: '1', ...(by && { [ASKED_BY]: JSON.stringify(by) }) };
+  const env = {
+    ...process.env,
+    [DETACHED]: '1',
+    ...(by && { [ASKED_BY]: JSON.stringify(by) }),
+    ...(more && { [MORE_INPUT]: '1' }),
+  };
   const heard = await startAndHear([path.join(PACKAGE, 'bin', 'bosun'), ...words], {
     env,
     onSaid,
+    ...(more && { input: JSON.stringify(more) }),
     ...(cwd !== undefined && { cwd }),
   });
   return 'line' in heard ? { run: heard.line } : { exitCode: heard.exitCode || 1 };

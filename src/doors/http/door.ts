@@ -118,6 +118,11 @@ export class Door {
       const once = requestOnce(call, caller, input);
       return this.#options.starts.answer(route, input, around, { once, role: caller.role });
     }
+    if (route.gives === 'log' && input.follow === true) {
+      const watched = { repositories: [repository!], isOfAll: false };
+      const asked = { by: caller.by, isAllowed: () => access.isStill(caller, watched) };
+      return streams.holdOpen(asked, LOG, (sink, signal) => pourLog(input, { ...around, signal }, sink));
+    }
     if (route.page) return pageOfList(route, values, input, around);
     return answerOf(route, input, around);
   }
@@ -128,7 +133,12 @@ export function roleFor({ role, operation }: HttpRoute): Role {
   return role ?? (changes ? 'run' : 'read');
 }
 
-export type HttpContext = { cwd: string; by: HttpCaller['by']; signal: AbortSignal };
+export interface HttpContext {
+  cwd: string;
+  by: HttpCaller['by'];
+  signal: AbortSignal;
+  whyNotShared?: string;
+}
 
 /** Each operation has an input of its own, which was held against the table. */
 async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Promise<Reply> {
@@ -137,13 +147,7 @@ async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Pr
     case 'events':
       return jsonReply(await pageOf(input, around));
     case 'log':
-      return piecewise('application/x-ndjson', async (sink) => {
-        const events = followLogs(input, around);
-        for await (const page of events) {
-          sink.write(page.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
-          await sink.drained();
-        }
-      });
+      return { ...LOG, body: (sink) => pourLog(input, around, sink) };
     case 'patch':
       return piecewise('text/x-diff', async (sink) => {
         await perform('diff', input, { ...around, write: writerTo(sink) });
@@ -159,6 +163,15 @@ async function answerOf(route: HttpRoute, input: Input, around: HttpContext): Pr
       const rest = { seen() {}, waits() {}, printed() {}, confirm: async () => true, write() {} };
       return jsonReply(await perform(operation, input as never, { ...around, ...rest }), { status });
     }
+  }
+}
+
+const LOG: Reply = { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body: '' };
+
+async function pourLog(input: Input, { cwd, by, signal }: HttpContext, sink: Sink): Promise<void> {
+  for await (const page of followLogs(input, { cwd, by, signal })) {
+    sink.write(page.map((recorded) => `${JSON.stringify(recorded)}\n`).join(''));
+    await sink.drained();
   }
 }
 

@@ -14,15 +14,15 @@ const OWN = { kind: 'program', name: 'bosun-serve' } as const;
 export class EventFeed implements Disposable {
   /** Where those who have seen all that was pushed have read to. */
   head = '0.0';
+  readonly name: string;
   readonly directory: string;
-  readonly #name: string;
   readonly #readers = new Set<FeedReader>();
   readonly #stop = new AbortController();
   #opened: Promise<void> | undefined;
   #isOver = false;
 
   constructor(name: string, directory: string) {
-    this.#name = name;
+    this.name = name;
     this.directory = directory;
   }
 
@@ -65,7 +65,7 @@ export class EventFeed implements Disposable {
 
   #push(events: readonly FollowedEvent[]): void {
     for (const event of events) {
-      const frame = new EventFrame(this.#name, event);
+      const frame = new EventFrame(this.name, event);
       this.head = frame.cursor;
       for (const reader of this.#readers) reader.push(frame);
     }

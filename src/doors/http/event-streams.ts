@@ -68,13 +68,36 @@ export class EventStreams {
   }
 
   answer(asked: Asked): Reply {
-    const name = spellActor(asked.by);
+    this.#requireRoom(asked);
+    return { status: 200, headers: HEADERS, body: (sink) => this.#serve(asked, sink) };
+  }
+
+  /** Another answer that stays open: it is counted, looked after and ended as streams are. */
+  holdOpen(
+    asked: Omit<Asked, 'watched'>,
+    reply: Reply,
+    pour: (sink: Sink, signal: AbortSignal) => Promise<void>,
+  ): Reply {
+    this.#requireRoom(asked);
+    const body = async (sink: Sink): Promise<void> => {
+      const over = new AbortController();
+      const { by, isAllowed } = asked;
+      const end = (): void => over.abort();
+      using _ = this.#enter({ sink, name: spellActor(by), isAllowed, end, beat() {} });
+      await pour(sink, AbortSignal.any([over.signal, sink.signal])).catch((error: unknown) => {
+        if (!over.signal.aborted) throw error;
+      });
+    };
+    return { ...reply, body };
+  }
+
+  #requireRoom({ by }: Pick<Asked, 'by'>): void {
+    const name = spellActor(by);
     const own = [...this.#open].filter((each) => each.name === name).length;
     if (this.#isClosed || this.#open.size >= STREAMS_MAX)
       throw tooMany(`${STREAMS_MAX} streams are open, which is the most: try again later`);
     if (own >= OWN_STREAMS_MAX)
       throw tooMany(`${name} has ${OWN_STREAMS_MAX} streams open, which is the most: close some`);
-    return { status: 200, headers: HEADERS, body: (sink) => this.#serve(asked, sink) };
   }
 
   /** Those that are served now: streams of everything begin with new ones, and leave those that are gone. */
@@ -169,10 +192,11 @@ export class EventStreams {
   }
 
   #feed(name: string, directory: string): EventFeed {
-    const known = this.#feeds.get(directory);
+    const key = keyOf(name, directory);
+    const known = this.#feeds.get(key);
     if (known && !known.isOver) return known;
     const feed = new EventFeed(name, directory);
-    this.#feeds.set(directory, feed);
+    this.#feeds.set(key, feed);
     return feed;
   }
 
@@ -181,7 +205,8 @@ export class EventStreams {
     reader[Symbol.dispose]();
     if (feed.readerCount > 0) return;
     feed[Symbol.dispose]();
-    if (this.#feeds.get(feed.directory) === feed) this.#feeds.delete(feed.directory);
+    const key = keyOf(feed.name, feed.directory);
+    if (this.#feeds.get(key) === feed) this.#feeds.delete(key);
   }
 
   #enter(stream: OpenStream): Disposable {
@@ -205,11 +230,16 @@ export class EventStreams {
   }
 }
 
-/** Where the reader stands in each of them that it has begun with. */
+/** A repository may come back under another name. */
+function keyOf(name: string, directory: string): string {
+  return `${name}\0${directory}`;
+}
+
 function tooMany(detail: string): HttpProblem {
   return new HttpProblem(503, 'busy', detail, { headers: { 'retry-after': '5' } });
 }
 
+/** Where the reader stands in each of them that it has begun with. */
 function idOf(readers: ReadonlyMap<string, { reader: EventReader }>): string {
   const begun = [...readers.values()].filter(({ reader }) => reader.hasPlace);
   return begun.map(({ reader: { name, cursor } }) => `${name}:${cursor}`).join(',');

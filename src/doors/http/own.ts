@@ -57,10 +57,11 @@ interface Parts {
 }
 
 export function ownRoutes({ access, streams, metrics, sessions, version }: Parts): Own[] {
+  let document: Reply | undefined; // anybody may ask for it, and it takes its time to make
   const answers: Record<string, (call: Call, caller: HttpCaller) => Promise<Reply> | Reply> = {
     '/health': () => jsonReply({ status: 'ok' }),
     '/ready': () => readiness(access),
-    '/openapi.json': async () => jsonReply((await import('./openapi.ts')).openApi(version)),
+    '/openapi.json': async () => (document ??= jsonReply((await import('./openapi.ts')).openApi(version))),
     '/metrics': () => metrics.answer(access.repositories(), streams.count),
     '/api/events': (call, caller) => {
       const watched = watchedAll(call, access.repositories());

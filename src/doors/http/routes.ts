@@ -25,6 +25,8 @@ export interface HttpRoute {
   also?: InputSchema['properties'];
   /** Leaves a run to an engine process: a workflow file, an agent or a command, a run that is continued by a command. */
   starts?: 'file' | 'task' | 'execution' | readonly ['resume' | 'retry', ...string[]];
+  /** Of what is started by a command: fields that stand in no command line. */
+  more?: readonly string[];
   /** JSON if not given; `events` are one after another, as they come or as a page. */
   gives?: 'patch' | 'events' | 'log' | 'file';
   status?: 201 | 202;
@@ -134,7 +136,8 @@ export const ROUTES: readonly HttpRoute[] = [
     method: 'POST',
     path: `${TASK}/retry`,
     operation: 'retry',
-    starts: ['retry', '--run={run}', '--feedback={feedback}', '--', '{task}'],
+    starts: ['retry', '--run={run}', '--', '{task}'],
+    more: ['feedback'],
     without: DRIVEN,
     status: 202,
     about: 'try a task again, and those that wait for it',

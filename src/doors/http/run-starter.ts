@@ -59,12 +59,16 @@ export class RunStarter implements Disposable {
   /** `words` make a command that continues a run; what is not ours to word stands behind a `--` or a `=`. */
   async continue(
     [command, ...rest]: readonly [string, ...string[]],
-    directory: string,
-    by: Actor,
+    { cwd, by, more }: { cwd: string; by: Actor; more: object | undefined },
   ): Promise<{ id: string }> {
     let said = '';
     const onSaid = (text: string): void => void (said = (said + text).slice(0, SAID_CHARS_MAX));
-    const started = await startDetached([command, '--detach', ...rest], { cwd: directory, by, onSaid });
+    const started = await startDetached([command, '--detach', ...rest], {
+      cwd,
+      by,
+      onSaid,
+      ...(more && { more }),
+    });
     if ('run' in started) return { id: started.run };
     const why = said.trim().replace(/^bosun: /, '') || `its process ended with code ${started.exitCode}`;
     throw new BosunError('wrong-state', why);

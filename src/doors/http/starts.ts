@@ -43,7 +43,9 @@ export class Starts implements AsyncDisposable {
     if (starts === 'task') return jsonReply(await this.#startTask(input, around, role), { status });
     if (starts === 'execution') return jsonReply(await this.#startExecution(input, around, role), { status });
     const words = wordsOf(starts!, await known(input, around.cwd));
-    return jsonReply(await this.#starter.continue(words, around.cwd, around.by), { status });
+    const said = route.more?.flatMap((name) => (input[name] === undefined ? [] : [[name, input[name]]]));
+    const more = said && Object.fromEntries(said);
+    return jsonReply(await this.#starter.continue(words, { ...around, more }), { status });
   }
 
   changed(directory: string): Promise<void> {

@@ -2,13 +2,14 @@
 import { z } from 'zod';
 import { Budgets, ShownRuns, Status } from '../../contract/outputs.ts';
 import { isOpen } from '../../contract/run.ts';
-import { texts } from '../../contract/schema-parts.ts';
+import { opt, text, texts } from '../../contract/schema-parts.ts';
 import { budgetWarnings, nextSteps } from './told.ts';
 import { askAs, fieldOf, type ToolContext, type Tool } from './tool.ts';
 
 const RUN_ABOUT = 'the run, such as fix-3; the only one at work, else the latest, if not given';
 const TASKS_SHOWN = 30;
 const RUNS_SHOWN = 20;
+const OUTPUTS_MAX = 20;
 const SHOWN_MAX = 200;
 /** Clients end a call that takes longer, or move it out of sight. */
 const WAIT_SECONDS_MAX = 60;
@@ -19,8 +20,8 @@ export const STATUS: Tool = {
   name: 'engine_status',
   title: 'State of a run',
   about:
-    'How a run stands: its tasks, what they cost, which questions wait for the person, warnings, and what to do next. With waitSeconds it answers when the run ends or needs the person, at the latest after that time: call it again then.',
-  asks: ['status', 'wait'],
+    'How a run stands: its tasks, what they cost, what its agents answered once it has ended, which questions wait for the person, warnings, and what to do next. With waitSeconds it answers when the run ends or needs the person, at the latest after that time: call it again then.',
+  asks: ['status', 'wait', 'report'],
   input: {
     type: 'object',
     properties: {
@@ -39,7 +40,12 @@ export const STATUS: Tool = {
       },
     },
   },
-  output: Status.extend({ warnings: texts, next: texts }),
+  output: Status.extend({
+    /** What agents answered, once the run has ended: some of them where there are many, each cut where it is long. */
+    outputs: opt(z.array(z.strictObject({ task: text, output: text }))),
+    warnings: texts,
+    next: texts,
+  }),
   kind: 'looks',
   async act(
     {
@@ -55,9 +61,23 @@ export const STATUS: Tool = {
     if (waitSeconds > 0 && isOpen(before.run)) await waitFor(id, waitSeconds, asking);
     const { run, ...rest } = waitSeconds > 0 ? await askAs(asking, 'status', { ...input, run: id }) : before;
     const warnings = budgetWarnings(run.overruns);
-    return { run, ...rest, warnings, next: nextSteps(run, Date.now()) };
+    const outputs = isOpen(run) ? [] : await outputsOf(run.id, asking);
+    const next = nextSteps(run, Date.now());
+    return { run, ...rest, ...(outputs.length > 0 && { outputs }), warnings, next };
   },
 };
+
+/** Of agents; what commands printed is in the log. */
+async function outputsOf(run: string, asking: ToolContext): Promise<{ task: string; output: string }[]> {
+  const { tasks } = await askAs(asking, 'report', { run, written: true });
+  const said = tasks.filter(
+    ({ agent, state, output }) => agent !== null && state === 'done' && output !== null,
+  );
+  return said.slice(-OUTPUTS_MAX).map(({ label, output }) => ({
+    task: label,
+    output: typeof output === 'string' ? output : JSON.stringify(output),
+  }));
+}
 
 /** Until it ends or a person is needed; whoever asked hears meanwhile that it goes on. */
 async function waitFor(run: string, seconds: number, asking: ToolContext): Promise<void> {
@@ -71,7 +91,9 @@ async function waitFor(run: string, seconds: number, asking: ToolContext): Promi
     const words = `${done + failed + skipped} of ${taskCount} tasks ended, ${running} at work`;
     progress?.((Date.now() - startedMs) / 1000, seconds, words);
   };
-  const timer = progress && setInterval(() => void tell().catch(() => {}), PROGRESS_MS);
+  const tellQuietly = (): void => void tell().catch(() => {});
+  if (progress) tellQuietly(); // so that nobody takes it for dead
+  const timer = progress && setInterval(tellQuietly, PROGRESS_MS);
   try {
     await askAs(asking, 'wait', { runs: [run] }, { signal, needsPerson: () => enough.abort() });
   } catch (error) {

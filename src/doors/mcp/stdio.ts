@@ -31,6 +31,7 @@ export async function serveOnStdio(options: McpServerOptions, say: (text: string
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   await serveOnStreams(options, process, { say, signal: stop.signal });
+  process.stdin.destroy(); // a client that ends us may leave its end open
 }
 
 /** Resolves when the other side is gone, or the signal aborts. */

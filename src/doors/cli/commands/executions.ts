@@ -25,7 +25,7 @@ async function asked(typed: Typed): Promise<readonly Shown[]> {
   const [action = 'list', execution] = typed.args;
   if (action === 'list') return ask('executions', inputOf('executions', typed));
   if (action === 'workspaces') return ask('executionWorkspaces', {});
-  if (action === 'start') return [await ask('execute', inputOf('execute', typed))];
+  if (action === 'start') return [await ask('execute', inputOf('execute', typed), { trust: true })];
   if (execution === undefined)
     throw new BosunError('usage', `name the execution, as in: bosun executions ${action} shop:execution-3`);
   if (action === 'show') return [await ask('execution', { execution })];
