@@ -9,6 +9,8 @@ export class Problem extends Error {
   readonly fields: readonly { pointer: string; detail: string }[];
   /** Of a check that failed: what it printed. */
   readonly output: string | undefined;
+  /** Who was first, and what they said. */
+  readonly answered: { answer: string; by: string } | undefined;
 
   constructor(
     status: number,
@@ -16,12 +18,14 @@ export class Problem extends Error {
     message: string,
     fields: readonly { pointer: string; detail: string }[] = [],
     output?: string,
+    answered?: { answer: string; by: string },
   ) {
     super(message);
     this.status = status;
     this.code = code;
     this.fields = fields;
     this.output = output;
+    this.answered = answered;
   }
 }
 
@@ -104,6 +108,7 @@ async function problemOf(response: Response): Promise<Problem> {
       detail?: string;
       errors?: { pointer: string; detail: string }[];
       output?: string;
+      answered?: { answer: string; by: string };
     };
     return new Problem(
       status,
@@ -111,6 +116,7 @@ async function problemOf(response: Response): Promise<Problem> {
       said.detail ?? `the server says ${status}`,
       said.errors,
       said.output,
+      said.answered,
     );
   } catch {
     return new Problem(status, 'system', `the server says ${status}`);

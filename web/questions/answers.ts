@@ -84,9 +84,9 @@ async function send(question: Asking, given: Given): Promise<void> {
     const wasKept = kept.delete(key);
     const why = error instanceof Error ? error.message : String(error);
     // Of one that was on its way when the server went nobody knew whether it had arrived.
-    const other = / answered already: (.*), by ([^,]+)$/.exec(why);
-    if (other) tell(key, { state: 'elsewhere', answer: other[1]!, by: other[2]! });
-    else if (/ is answered already: /.test(why)) tell(key, { state: 'sent', answer });
+    const other = error instanceof Problem ? error.answered : undefined;
+    if (other && wasKept && other.answer === answer) tell(key, { state: 'sent', answer });
+    else if (other) tell(key, { state: 'elsewhere', ...other });
     else tell(key, { state: 'refused', why: wasKept ? `Kept, then refused: ${why}` : why });
   } finally {
     refreshRun(repository, run);

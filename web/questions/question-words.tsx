@@ -59,19 +59,22 @@ function Globs({ globs }: { globs: readonly string[] }): ReactNode {
 
 /** What else one should know to answer; null where the title says it all. */
 export function Why({ question }: { question: QuestionView }): ReactNode {
-  const { kind, text, owners = [], budget, choices = [] } = question;
+  const { kind, text, owners = [], budget, choices = [], produced = [] } = question;
   if (budget) return <Spent budget={budget} />;
   if (kind === 'tool') return <pre className="wants">{plainText(text).slice(0, 1200)}</pre>;
   if (kind === 'access') return <Owners owners={owners} />;
   const isCut = text.length > TITLE_CHARS_MAX || text.includes('\n');
-  const told = choices.filter(({ about }) => about !== undefined);
+  const told = [
+    ...produced.map(({ task, label = task, text: about }) => ({ label, about })),
+    ...choices.filter(({ about }) => about !== undefined),
+  ];
   if (!isCut && told.length === 0) return null;
   return (
     <>
       {isCut && <pre className="wants">{plainText(text)}</pre>}
       {told.map(({ label, about }) => (
         <span key={label} className="about">
-          <b>{label}</b> {plain(about!, 500)}
+          <b>{plain(label, 80)}</b> {plain(about!, 500)}
         </span>
       ))}
     </>

@@ -32,6 +32,8 @@ export const PHONE_HEIGHTS: Room['heights'] = {
 }; // prettier-ignore
 
 const DETAIL_LINES_MAX = 400;
+/** Bold letters are wider than those that are measured. */
+const BOLD = 0.9;
 
 export class LogRows {
   readonly rows: Row[] = [];
@@ -101,8 +103,12 @@ export class LogRows {
       case 'note':
         for (const [n, line] of this.#prose(item.text).entries()) this.#push('note', item, line, n);
         return undefined;
-      case 'mark':
-        return this.#push('mark', item, spellControls(item.text));
+      case 'mark': {
+        const [first = '', ...more] = this.#prose(item.text, BOLD);
+        this.#push('mark', item, first);
+        for (const [n, line] of more.entries()) this.#push('note', item, line, n + 1);
+        return undefined;
+      }
       case 'tool':
         this.#push('tool', item, plainLine(item.about));
         if (this.#isOpen(item)) this.#details(item);
@@ -126,10 +132,10 @@ export class LogRows {
     for (let n = 0; n < parts; n++) this.#push(kind, item, text, n);
   }
 
-  #prose(text: string): string[] {
+  #prose(text: string, scale = 1): string[] {
     const { measure, prosePx } = this.#room;
     const lines = text.trim().split('\n').map(plainLine);
-    return lines.flatMap((line) => wrapProse(line, measure, prosePx));
+    return lines.flatMap((line) => wrapProse(line, measure, prosePx * scale));
   }
 }
 
