@@ -356,7 +356,7 @@ describe('a request', () => {
     );
     expect(said).toEqual({
       one: 'granted: b/x (two, which owns it, says yes)\n',
-      two: 'answered: one is told yes\n',
+      two: 'answered: yes, for one\n',
     });
     expect(events.filter(({ type }) => type === 'access.answered')).toMatchObject([{ by: 'owner two' }]);
   });

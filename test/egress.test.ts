@@ -288,7 +288,7 @@ describe('a limit', () => {
     const proxy = await rig.open({ allow: [], limits: { toldMax: 2 } });
     for (const name of ['a', 'b', 'a', 'c', 'd', 'e']) await ask(proxy, `http://${name}.test/`);
     expect(rig.denied.map(({ host }) => host)).toEqual(['a.test', 'b.test', '*']);
-    expect(rig.denied[2]!.why).toBe('more than 2 were denied; no more are told');
+    expect(rig.denied[2]!.why).toBe('more than 2 were denied; no more are listed');
   });
 });
 

@@ -161,7 +161,7 @@ describe('failures say what went wrong and what there is', () => {
       'tasks.constructor',
       'expression "tasks.constructor": tasks has no "constructor"; it has: design, review, my-task',
     ],
-    ['double("NaN")', 'expression "double("NaN")": the result is NaN, which is no JSON number'],
+    ['double("NaN")', 'expression "double("NaN")": the result is NaN, which is not a JSON number'],
   ])('%s', (expression, message) => expect(failure(expression)).toBe(message));
 
   test('a condition must be true or false', () => {

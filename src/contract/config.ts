@@ -109,7 +109,7 @@ export const Config = z.strictObject({
     .array(Notification)
     .max(HOOKS_MAX)
     .optional()
-    .describe('Who is told when a run ends or needs a person.'),
+    .describe('Who is notified when a run ends or needs a person.'),
 });
 
 export type RemoteConfig = z.output<typeof RemoteConfig>;

@@ -91,7 +91,7 @@ export const PERSON_TOOLS = {
   done: tool({
     description:
       'Gives the output of your task as JSON. Where the task asks for a certain form it is checked at once: if it ' +
-      'does not fit you are told why, and can give another. The last one that fits counts. You can go on working.',
+      'does not fit, the error says why, and you can give another. The last one that fits counts. You can go on working.',
     input: {
       type: 'object',
       properties: { output: { description: 'The output: any JSON.' } },

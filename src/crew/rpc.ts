@@ -36,7 +36,7 @@ export interface RpcRequest {
 
 export function readRequest(line: string): RpcRequest {
   const message = parseJson(line);
-  if (message === undefined) throw new RpcError(-32700, 'the message is no JSON');
+  if (message === undefined) throw new RpcError(-32700, 'the message is not JSON');
   const envelope = Envelope.safeParse(message);
   if (!envelope.success) {
     throw new RpcError(-32600, 'the message is not a JSON-RPC 2.0 request with an id');

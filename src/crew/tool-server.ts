@@ -58,7 +58,7 @@ export function serveTools(input: Readable, output: Writable): Promise<void> {
 
   const onMessage = async (line: string): Promise<void> => {
     const message = parsed(line);
-    if (message === undefined) return fail(null, new RpcProblem(BROKEN_JSON, 'the message is no JSON'));
+    if (message === undefined) return fail(null, new RpcProblem(BROKEN_JSON, 'the message is not JSON'));
     if (!isFields(message))
       return fail(null, new RpcProblem(INVALID_REQUEST, 'the message is not an object'));
     const { id, method } = message;

@@ -62,7 +62,7 @@ export const CREW_TOOLS = {
           type: 'string',
           maxLength: PATCH_BYTES_MAX,
           description:
-            'The change itself, as a unified diff of text files that these paths cover, with paths such as a/src/x.ts. An owner can then apply it for you: you are told "applied", and do without the write.',
+            'The change itself, as a unified diff of text files that these paths cover, with paths such as a/src/x.ts. An owner can then apply it for you: the answer is "applied", and you need not write it yourself.',
         },
       },
       required: ['paths'],
@@ -92,14 +92,14 @@ export const CREW_TOOLS = {
           type: 'string',
           maxLength: NAME_CHARS_MAX,
           description:
-            'A task, or the name of an agent (all its tasks), or parent, children or all. With a wrong name you are told which there are.',
+            'A task, or the name of an agent (all its tasks), or parent, children or all. A wrong name gets an error that lists them.',
         },
         message: { type: 'string', maxLength: TEXT_CHARS_MAX, description: 'The text. Or give data.' },
         data: { type: 'object', description: 'JSON in place of a text.' },
         urgent: {
           type: 'boolean',
           description:
-            'Interrupts them where that is possible; otherwise they are told that a message waits.',
+            'Interrupts them where that is possible; otherwise they get a note that a message waits.',
         },
       },
       required: ['to'],
@@ -132,16 +132,16 @@ export const CREW_TOOLS = {
         name: {
           type: 'string',
           maxLength: NAME_CHARS_MAX,
-          description: 'As the workflow announces it. With a wrong name you are told which there are.',
+          description: 'As the workflow announces it. A wrong name gets an error that lists them.',
         },
-        value: { description: 'A text, or any JSON: what those who wait for it are told.' },
+        value: { description: 'A text, or any JSON: what those who wait for it receive.' },
       },
       required: ['name'],
     },
     command: {
       verb: 'publish',
       usage: '<name>',
-      options: { value: ['--value <text>', 'publish: what those who wait for it are told; a text or JSON'] },
+      options: { value: ['--value <text>', 'publish: what those who wait for it receive; a text or JSON'] },
       fromFile: {
         field: 'value',
         option: ['--file <path>', 'publish: the same, from a file; - for stdin'],
@@ -197,7 +197,7 @@ export const CREW_TOOLS = {
       'Waits until something happens: a message for you (of one task or agent, where you name it), the end of a ' +
       'task, a publication: what another task announces as its interface, or a service: a port that another task ' +
       'serves. Do not wait for what you can do without: your minutes count meanwhile. Where agents wait for each other, ' +
-      'all of them are told at once; then go on with your work, or send a message. A message that came is read with inbox.',
+      'all of them get an error at once; then continue your work, or send a message. A message that came is read with inbox.',
     input: {
       type: 'object',
       properties: {

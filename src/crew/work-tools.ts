@@ -36,7 +36,7 @@ export const WORK_TOOLS = {
     description:
       'Applies what another task changed (see outputs) to your own files: the whole patch, or nothing of it. With ' +
       'api:NAME: what changed between the version that you started from and the newest. All its files have to be in ' +
-      'your scope. Where it does not apply you are told why; then read the patch and make the changes yourself.',
+      'your scope. If it does not apply, the error says why; then read the patch and make the changes yourself.',
     input: {
       type: 'object',
       properties: {

@@ -245,7 +245,7 @@ export class EgressProxy implements AsyncDisposable {
     if (this.#told.has(key) || this.#told.size > toldMax) return;
     this.#told.add(key);
     if (this.#told.size <= toldMax) this.#onDenied(denied);
-    else this.#onDenied({ host: '*', port: 0, why: `more than ${toldMax} were denied; no more are told` });
+    else this.#onDenied({ host: '*', port: 0, why: `more than ${toldMax} were denied; no more are listed` });
   }
 }
 

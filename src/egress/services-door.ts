@@ -35,7 +35,7 @@ export class ServicesDoor {
     const name = typeof asked === 'string' || asked.isAddress ? undefined : serviceOf(asked.host);
     if (typeof asked === 'string' || name === undefined) return undefined;
     const { host, port = defaultPort ?? 0 } = asked;
-    if (name === '') return deny(host, port, 'that is no name of a service', SERVICE_NAME_RULE);
+    if (name === '') return deny(host, port, 'that is not a service name', SERVICE_NAME_RULE);
     const found = this.#find(name);
     if ('why' in found)
       return found.remedy === undefined

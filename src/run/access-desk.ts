@@ -98,7 +98,7 @@ export class AccessDesk {
       return { accepted: false, why: `${id} ${NO_PATCH}` };
     const { task: asking, attempt } = request;
     this.#loop.submit({ type: 'access.said', task: asking, attempt, id, owner: task, answer });
-    return { accepted: true, why: `${asking} is told ${answer}` };
+    return { accepted: true, why: `${answer}, for ${asking}` };
   }
 
   answered({ id, answer, why, globs }: EventOf<'access.answered'>): void {

@@ -95,7 +95,7 @@ export class ServicesDesk {
     if (!isServiceName(name))
       throw new BosunError(
         'usage',
-        `${JSON.stringify(name.slice(0, 100))} is no name of a service: ${SERVICE_NAME_RULE}`,
+        `${JSON.stringify(name.slice(0, 100))} is not a service name: ${SERVICE_NAME_RULE}`,
       );
     const known = this.#live.get(name);
     const own = known?.task === task && known.attempt === attempt ? known : undefined;

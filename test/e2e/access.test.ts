@@ -171,7 +171,7 @@ describe('an owner that is sent a diff', () => {
     expect(run.printed('owner')).toBe(
       'asker+1 asker asks for docs/d.md, for this change (take it, or answer yes or no):\n' +
         CHANGE.trimEnd().split('\n').map((line) => `  | ${line}\n`).join('') +
-        'answered: asker is told applied\ncode 0\n',
+        'answered: applied, for asker\ncode 0\n',
     ); // prettier-ignore
     expect(run.printed('asker')).toBe(
       'applied: docs/d.md (owner, which owns it, has made the change, which comes with its result)\ncode 0\nstill closed\n',
@@ -191,7 +191,7 @@ describe('an owner that is sent a diff', () => {
       owner('no', 'echo other > docs/d.md; bosun agent answer asker+1 take') + asker(CHANGE),
     );
     expect(run.printed('owner')).toMatch(
-      /not answered: the change does not apply, and nothing was changed: .*docs\/d\.md.*\nanswered: asker is told no\ncode 0\n$/,
+      /not answered: the change does not apply, and nothing was changed: .*docs\/d\.md.*\nanswered: no, for asker\ncode 0\n$/,
     );
     expect(run.printed('asker')).toMatch(/^refused: docs\/d\.md .*\ncode 1\nstill closed\n$/);
     expect(

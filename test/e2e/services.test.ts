@@ -148,8 +148,8 @@ describe('a service', () => {
       'GET / web.bosun:3000',
       'GET /tunnel web.bosun',
       'bosun: cannot reach web.bosun:3001: server serves its port 3000 under that name; ask for web.bosun or web.bosun:3000',
-      'bosun: bosun:80 is denied: that is no name of a service; use a-z, 0-9 and -, at most 63 characters, such as "web"',
-      'bosun: a.web.bosun:80 is denied: that is no name of a service; use a-z, 0-9 and -, at most 63 characters, such as "web"',
+      'bosun: bosun:80 is denied: that is not a service name; use a-z, 0-9 and -, at most 63 characters, such as "web"',
+      'bosun: a.web.bosun:80 is denied: that is not a service name; use a-z, 0-9 and -, at most 63 characters, such as "web"',
       expect.stringMatching(/wev.bosun: no task serves it now.*web.bosun/),
       // Whoever follows a redirect is held as if it had asked there.
       expect.stringMatching(/^bosun: 169.254.169.254:80 is denied/),
@@ -290,7 +290,7 @@ tasks:
     const [names_, rest] = run.printed('first').split('ports\n');
     const lines = names_!.trim().split('\n');
     expect(lines).toHaveLength(wrong.length);
-    for (const line of lines) expect(line).toMatch(/is no name of a service: use a-z/);
+    for (const line of lines) expect(line).toMatch(/is not a service name: use a-z/);
     expect(names_).not.toMatch(/\p{Cc}(?<!\n)/u);
     const [ports_, more] = rest!.split('names\n');
     expect(ports_!.trim().split('\n')).toHaveLength(5);

@@ -30,7 +30,7 @@ export const RECORD_COMMANDS: Command[] = [
   {
     name: 'templates',
     group: 'Serve',
-    summary: 'list, set and remove templates: what workers are told',
+    summary: 'list, set and remove templates: the prompts that workers get',
     asks: ['templates', 'putTemplate', 'removeTemplate'],
     arguments: [ACTION, ID],
     options: [
@@ -80,7 +80,7 @@ export const RECORD_COMMANDS: Command[] = [
         needs: ['start', 'list'],
       },
       { flags: '--work-item-id <id>', about: 'start: what is to be done', needs: ['start'] },
-      { flags: '--template-id <id>', about: 'start: what the worker is told', needs: ['start'] },
+      { flags: '--template-id <id>', about: 'start: the prompt that the worker gets', needs: ['start'] },
       {
         flags: '--repository-id <name>',
         about: 'start, list: as in bosun repositories',

@@ -314,7 +314,7 @@ export const COMMANDS: Command[] = [
     ],
     options: [
       ON_RUN_OPTION,
-      { flags: '--feedback <text>', about: 'what its agent is told: why the last attempt was not enough' },
+      { flags: '--feedback <text>', about: 'feedback for its agent: why the last attempt was not enough' },
       DETACH,
       UNFENCED,
       TRUST,
@@ -323,7 +323,7 @@ export const COMMANDS: Command[] = [
     ],
     examples: [
       ['retry implement', 'of the latest run'],
-      ['retry implement --feedback "cart.ts:42: load the cart first"', 'the agent is told this'],
+      ['retry implement --feedback "cart.ts:42: load the cart first"', 'the agent reads this first'],
     ],
     load: () => import('./commands/retry.ts'),
   },

@@ -105,7 +105,7 @@ const fork: ConformanceCheck = {
     const hasBegunAnew = !knows && trial.requests.filter(({ turn }) => turn === 0).length > 1;
     if (!ended.isDone && !hasBegunAnew) return [verdict('fork', 'no', ended.why)];
     if (!knows) return [verdict('fork', 'no', 'begins anew')];
-    if (first === second) return [verdict('fork', 'partly', 'goes on with the same conversation')];
+    if (first === second) return [verdict('fork', 'partly', 'continues the same conversation')];
     return [verdict('fork', 'yes', seconds(ended.tookMs))];
   },
 };

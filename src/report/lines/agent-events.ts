@@ -90,7 +90,8 @@ export function tellAnswer(
 
 export function tellStart(event: EventOf<'attempt.started'>): AgentLine {
   const { attempt, purpose, session, fallback, recap } = event;
-  if (fallback) return { text: `goes on with ${nameFallback(fallback)}: ${fallback.because}`, color: 'ask' };
+  if (fallback)
+    return { text: `continues with ${nameFallback(fallback)}: ${fallback.because}`, color: 'ask' };
   if (purpose === 'resolve') return { text: `resolves the conflict (attempt ${attempt})` };
   const memory =
     session !== undefined

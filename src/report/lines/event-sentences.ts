@@ -84,7 +84,7 @@ export const DECISIONS = {
   'attempt.answered': UNTOLD['attempt.answered'],
   'message.delivered': UNTOLD['message.delivered'],
   'wait.ended': UNTOLD['wait.ended'],
-  'wait.circled': 'These agents wait for each other; all of them are told.',
+  'wait.circled': 'These agents wait for each other; each of them gets an error that names them all.',
   'message.refused': 'A message reaches nobody, and why.',
   'question.asked': 'A person is asked.',
   'task.finished': 'A task ended.',

@@ -12,7 +12,7 @@ export const UNTOLD = {
   'wait.left': 'It waits no longer: it hung up.',
   'wait.ended': 'The wait of an agent is over, and why.',
   'attempt.gave': 'An agent gave the output of its task before its end; the last one counts.',
-  'hooks.armed': 'Which webhooks are told of what happens from here on.',
+  'hooks.armed': 'Which webhooks are called from here on.',
   'hook.told': 'A webhook took what it was told of an event.',
   'attempt.stopping': 'An attempt is stopped.',
   'run.reopened': 'Which tasks a resume or a retry opens again, and why.',

@@ -92,7 +92,7 @@ export function fromCel(value: unknown, counted?: (values: number) => void): Jso
     if (typeof inner === 'bigint') return Number(inner);
     if (typeof inner === 'number') {
       if (Number.isFinite(inner)) return inner;
-      throw new TypeError(`the result is ${inner}, which is no JSON number`);
+      throw new TypeError(`the result is ${inner}, which is not a JSON number`);
     }
     if (Array.isArray(inner) || inner instanceof Set) return [...inner].map(convert);
     if (inner instanceof Date) return inner.toISOString();
@@ -110,7 +110,7 @@ export function fromCel(value: unknown, counted?: (values: number) => void): Jso
     if (inner.constructor.name === 'UnsignedInteger' || inner.constructor.name === 'UnsignedInt') {
       return Number(inner.valueOf());
     }
-    throw new TypeError('the result is no JSON value; wrap it in string(…)');
+    throw new TypeError('the result is not a JSON value; wrap it in string(…)');
   };
   const result = convert(value);
   counted?.(VALUES_MAX - left.values);

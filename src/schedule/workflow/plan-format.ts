@@ -37,7 +37,7 @@ const TASK_FIELDS: Record<string, Json> = {
     description: 'Names of interfaces that the task publishes while it works, for tasks that need api:NAME.',
   },
   agent: text('Who does it: one of the agents named in the prompt. Not together with run.'),
-  prompt: text('What the agent is told.'),
+  prompt: text('The prompt of its agent.'),
   run: text('A shell command, instead of an agent and a prompt.'),
   check: text('A shell command that must succeed before the work counts.'),
   scope: SCOPE,
