@@ -35,6 +35,11 @@ describe('a budget that is spent', () => {
     const held = '⏸ budget  held: the run has used $2.00 of $1.00';
     expect([shown('a'), shown('b')]).toEqual([held, held]);
     expect(loop.of('attempt.held').map(({ task }) => task)).toEqual(['a', 'b']);
+    expect(shownCounts(runView(loop.state)), 'both wait for the one answer').toEqual({ asking: 2 });
+    const asked = (): string[] => runView(loop.state).questions.map(({ text }) => text);
+    expect(asked()).toEqual([expect.stringMatching(/^The run has used \$2\.00 of \$1\.00\. Raise it to \$/)]);
+    loop.submit({ type: 'budget.set', account: 'run', limits: { usd: 0.5 }, by: 'person' });
+    expect(asked()).toEqual([expect.stringMatching(/^The run has used \$2\.00 of \$0\.50\. Raise it to \$/)]);
     loop.submit({ type: 'budget.set', account: 'run', limits: { usd: 100 }, by: 'person' });
     loop.ledger.changed();
     await Promise.all(waiting);

@@ -235,13 +235,16 @@ describe('the report', () => {
     const commands = (fixture: Fixture, state: ShownRunState): string[] =>
       reportOf(fixture, state).next.map(({ command }) => command);
     expect(commands(tenTasks(), 'running')).toEqual(['bosun answer ship yes', 'bosun logs -f']);
-    expect(commands(tenTasks(), 'interrupted')).toEqual(['bosun resume', 'bosun answer ship yes']);
+    expect(commands(tenTasks(), 'interrupted')).toEqual([
+      'bosun resume calculator-1',
+      'bosun answer ship yes',
+    ]);
     expect(commands(smallFailure(), 'failed')).toEqual([
       'bosun retry verify',
       'bosun diff tidy-1',
       'bosun merge tidy-1',
     ]);
-    expect(commands(tenTasks(), 'cancelled')[0]).toBe('bosun resume');
+    expect(commands(tenTasks(), 'cancelled')[0]).toBe('bosun resume calculator-1');
     const report = reportOf(smallFailure(), 'failed');
     const left = { snapshot: 'c0ffee', changedCount: 2 };
     for (const task of report.tasks.filter(({ state }) => state === 'failed'))

@@ -174,7 +174,14 @@ export const Budgets = z.strictObject({
 export type Budgets = z.output<typeof Budgets>;
 
 /** `isLive`: it takes effect at once, since the run is at work. */
-export const BudgetSet = z.strictObject({ run: text, account: text, limits, isLive: flag });
+export const BudgetSet = z.strictObject({
+  run: text,
+  account: text,
+  limits,
+  isLive: flag,
+  /** Of limits that are below what is spent already: what is. */
+  spent: opt(limits),
+});
 export type BudgetSet = z.output<typeof BudgetSet>;
 
 export const Changes = z.strictObject({

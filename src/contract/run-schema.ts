@@ -88,7 +88,11 @@ export const Run = z.strictObject({
 export const Runs = z.array(Run);
 
 /** With `interrupted` for a run that has not ended and that nobody drives. */
-export const ShownRun = Run.extend({ state: shownRunState });
+export const ShownRun = Run.extend({
+  state: shownRunState,
+  /** In a list of runs, of one that has ended and changed something: whether a branch of the user's has its work. */
+  isMerged: opt(z.boolean()),
+});
 export const ShownRuns = z.array(ShownRun);
 export type ShownRun = z.output<typeof ShownRun>;
 

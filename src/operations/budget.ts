@@ -3,6 +3,7 @@ import { BosunError } from '../contract/errors.ts';
 import { BUDGET_UNITS } from '../contract/budget-units.ts';
 import type { Asked, Reading } from '../contract/operations.ts';
 import type { AccountView, Budgets, BudgetSet } from '../contract/outputs.ts';
+import { tokensInAll } from '../contract/model.ts';
 import { isOpen } from '../contract/run.ts';
 import { loadRun } from '../run/load-run.ts';
 import {
@@ -54,7 +55,18 @@ export async function setBudget(options: Asked<'setBudget'>): Promise<BudgetSet>
     const drive = await engine.drive(run.id);
     await drive.note([{ type: 'budget.set', account, limits, by }]);
   }
-  return { run: run.id, account, limits, isLive };
+  const spent = overLimits(state, account, limits);
+  return { run: run.id, account, limits, isLive, ...(spent && { spent }) };
+}
+
+/** Of the limits that are new, what is spent of those that do not even allow that; undefined where all do. */
+function overLimits(state: State, account: string, limits: BudgetLimits): BudgetLimits | undefined {
+  const spending = state.spending.get(account) ?? noSpending();
+  const spent = { ...spending, tokens: tokensInAll(spending.tokens) };
+  const over = (['usd', 'tokens', 'requests'] as const).filter(
+    (unit) => limits[unit] !== undefined && spent[unit] >= limits[unit] && spent[unit] > 0,
+  );
+  return over.length === 0 ? undefined : Object.fromEntries(over.map((unit) => [unit, spent[unit]]));
 }
 
 function accountOf({ agent, task }: Asked<'setBudget'>): string {

@@ -29,6 +29,7 @@ export async function checkFile(options: Reading<'check'>): Promise<Checked> {
   const { cwd } = options;
   const top = topOf(cwd);
   const full = options.file === undefined ? requireFile(cwd, top) : path.resolve(cwd, options.file);
+  if (options.file !== undefined) requireNamed(cwd, options.file);
   const file = path.relative(cwd, full);
   // Messages name the file as it was asked for; a caller in another directory still has to find it.
   const named = path.resolve(file) === full ? file : full;
@@ -49,6 +50,16 @@ async function listingFor(workflow: Workflow, top: string | undefined): Promise<
   if (top === undefined || !hasGlobs(workflow)) return undefined;
   // What git has to say is no matter of a check: a run says it.
   return listCommitted(top).catch(() => undefined);
+}
+
+/** Who leaves out how the name of a file ends has another one in mind. */
+function requireNamed(cwd: string, file: string): void {
+  if (existsSync(path.resolve(cwd, file))) return;
+  const meant = ['.yaml', '.yml', '.json', '.ts']
+    .map((end) => `${file}${end}`)
+    .find((name) => existsSync(path.resolve(cwd, name)));
+  if (meant === undefined) return;
+  throw new BosunError('usage', `cannot read ${file}: there is no such file; did you mean ${meant}?`);
 }
 
 function requireFile(cwd: string, top: string | undefined): string {

@@ -7,7 +7,7 @@ import { openJournal } from '../run/journal.ts';
 import { STRIP_EVENTS, stripOfEvents } from '../schedule/views/strip-of-events.ts';
 import type { Store } from '../store/store.ts';
 import { gitInRepository } from '../system/git/git.ts';
-import { isOnBranch } from '../system/git/on-branch.ts';
+import { mergedOf } from './merged-runs.ts';
 import { asShownRun } from './status.ts';
 import { stopped } from './stopped-task.ts';
 import { sharedBudgetsOf } from './shared-budget.ts';
@@ -22,8 +22,6 @@ const TASKS_MAX = 8;
 const ATTENTION: TaskState[] = ['failed', 'asking', 'running', 'merging', 'delayed'];
 const DAYS = 14;
 const RUNS_OF_DAYS_MAX = 5000;
-/** Each takes a process of git. */
-const LOOKED_UP_MAX = 20;
 
 export async function overviewOf(options: Reading<'overview'>): Promise<Overview> {
   await using journal = await openJournal(options.cwd);
@@ -74,20 +72,6 @@ async function glanceOf(
   const states = ATTENTION.filter((state) => run.counts[state] || state === 'running');
   const tasks = await store.tasks(run.id, { states, limit: TASKS_MAX });
   return { strip, tasks: run.state === 'interrupted' ? tasks.map(stopped) : tasks };
-}
-
-/** The runs whose work a branch, a remote branch or a tag of the user's has; of older ones, what was merged with bosun. */
-async function mergedOf(top: string, runs: readonly RunView[]): Promise<Set<string>> {
-  const ended = runs.filter((run) => !isOpen(run) && run.headCommit !== run.baseCommit);
-  const found = await Promise.all(
-    ended.map(async ({ id, headCommit, landed }, n) => {
-      const isLanded = landed?.head === headCommit;
-      if (n >= LOOKED_UP_MAX) return isLanded ? [id] : [];
-      const commit = isLanded ? landed.to : headCommit;
-      return (await isOnBranch(top, commit)) ? [id] : [];
-    }),
-  );
-  return new Set(found.flat());
 }
 
 async function daysOf(store: Store): Promise<NonNullable<Overview['days']>> {

@@ -61,6 +61,8 @@ export interface EndedRun extends RunView {
   unheld?: string;
 }
 
+const FILES_NAMED_MAX = 3;
+
 export interface LiveRun {
   id: string;
   /** What holds its commands. */
@@ -93,18 +95,20 @@ export async function startRun(options: StartAt): Promise<LiveRun> {
     const repository = await inspect();
     const isolation = checkIsolation(engine, workflow, source);
     checkTrust({ ...options, workflow, top: repository.top, kind: engine.sandbox.kind });
-    await engine.checkModels(workflow);
-    const notes = [...engine.notes.splice(0), ...isolation.notes, ...ignoredIn(engine.home.config)];
+    const models = await engine.checkModels(workflow);
+    const notes = [
+      ...engine.notes.splice(0),
+      ...models,
+      ...isolation.notes,
+      ...ignoredIn(engine.home.config),
+    ];
     const changed = await (changing ?? repository.changed('all'));
     const dirty = changed.length > 0 && (options.dirty ?? false);
     // Workflows and agents are read as they are.
     const own = path.relative(repository.top, path.resolve(options.cwd, source));
     const isOwn = (file: string): boolean => file === own || isSettings(Buffer.from(file));
-    if (!dirty && options.onTopOf === undefined && !changed.every(isOwn)) {
-      notes.push(
-        'there are changes that are not committed; the run works from the last commit (--dirty includes them)',
-      );
-    }
+    const left = changed.filter((file) => !isOwn(file));
+    if (!dirty && options.onTopOf === undefined && left.length > 0) notes.push(leftOutNote(left));
     if (repository.submodules) {
       notes.push('submodules are empty directories in workspaces');
     }
@@ -124,6 +128,12 @@ export async function startRun(options: StartAt): Promise<LiveRun> {
     options.seen?.(await engine.store.read(id)); // its beginning; the rest is told as it happens
     return { drive, facts: [beginning(isolation)], isolation, notes, held };
   });
+}
+
+function leftOutNote(files: readonly string[]): string {
+  const named = files.slice(0, FILES_NAMED_MAX).join(', ');
+  const more = files.length > FILES_NAMED_MAX ? ` and ${files.length - FILES_NAMED_MAX} more` : '';
+  return `not committed, so the run does not have it: ${named}${more} (it works from the last commit; --dirty includes them)`;
 }
 
 function beginning(isolation: Isolation): Fact {

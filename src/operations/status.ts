@@ -90,7 +90,22 @@ export async function history(options: Reading<'history'>): Promise<ShownRun[]> 
     found.push(run);
     if (found.length === limit) break;
   }
-  return found;
+  return await withMerged(journal, found);
+}
+
+async function withMerged({ home }: Journal, runs: ShownRun[]): Promise<ShownRun[]> {
+  // loaded only where it is needed, as below
+  const ended = runs.filter(
+    ({ state, headCommit, baseCommit }) => isEnded(state) && headCommit !== baseCommit,
+  );
+  if (ended.length === 0) return runs;
+  const merged = await (await import('./merged-runs.ts')).mergedOf(home.top, ended);
+  const isAsked = new Set(ended);
+  return runs.map((run) => (isAsked.has(run) ? { ...run, isMerged: merged.has(run.id) } : run));
+}
+
+function isEnded(state: ShownRun['state']): boolean {
+  return state === 'done' || state === 'failed' || state === 'cancelled';
 }
 
 /** Those that are asked for, the newest first; `limit` says how many are read at a time. */

@@ -18,7 +18,10 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     next.push({ command: `bosun resume ${run.id}`, why: `continue; ${run.paused!.by} paused it` });
   }
   if (run.state === 'interrupted') {
-    next.push({ command: 'bosun resume', why: 'go on where it stopped; what is done is not run again' });
+    next.push({
+      command: `bosun resume ${run.id}`,
+      why: 'go on where it stopped; what is done is not run again',
+    });
   }
   if (run.state === 'pending') {
     next.push({ command: 'bosun work', why: 'drive what waits in the queue' });
@@ -28,7 +31,10 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     next.push({ command: raiseOf(report), why: 'raise its budget' });
     next.push({ command: `bosun resume ${run.id}`, why: 'then go on; all work is kept' });
   } else if (run.state === 'cancelled') {
-    next.push({ command: 'bosun resume', why: 'go on with what was cancelled' });
+    const again = failuresOf(report).length > 0 ? ', and try again what failed' : '';
+    const first = failuresOf(report).some(isRejected) ? 'once the key is valid: ' : '';
+    const why = `${first}go on with what was cancelled${again}`;
+    next.push({ command: `bosun resume ${run.id}`, why });
   }
   if (!isOver) {
     for (const question of questions
@@ -41,10 +47,8 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   if (!isOver) return next;
 
   const failed = failuresOf(report);
-  // One key for all of them: they are tried again together.
-  const isRejected = ({ attempts }: RunReport['tasks'][number]): boolean =>
-    attempts.at(-1)?.error?.kind === 'auth';
-  if (failed.some(isRejected))
+  const isResumed = next.some(({ command }) => command === `bosun resume ${run.id}`);
+  if (failed.some(isRejected) && !isResumed)
     next.push({
       command: `bosun resume ${run.id}`,
       why: 'once the key is valid: tries all that failed again',
@@ -58,7 +62,7 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
   }
   // A retry takes what needs the task, and nothing else that was left out when it failed.
   const isLeftOut = tasks.some(({ state, message }) => state === 'skipped' && message === LEFT_OUT);
-  if (isLeftOut && !failed.some(isRejected))
+  if (isLeftOut && !failed.some(isRejected) && !isResumed)
     next.push({ command: `bosun resume ${run.id}`, why: 'try all that failed again, and what was left out' });
   const isMoot = mootIn(tasks);
   const worked = tasks.find((task) => hasKept(task) && !isMoot(task) && changedCountOf(task) > 0);
@@ -80,6 +84,11 @@ export function nextCommands(report: Omit<RunReport, 'next'>): NextCommand[] {
     next.push({ command: `bosun logs ${run.id}`, why: 'nothing was changed; read what was printed' });
   }
   return next;
+}
+
+/** One key for all of them: they are tried again together. */
+function isRejected({ attempts }: RunReport['tasks'][number]): boolean {
+  return attempts.at(-1)?.error?.kind === 'auth';
 }
 
 /** Its work is kept and on no branch. */
@@ -106,7 +115,8 @@ function whyRetry(report: Omit<RunReport, 'next'>, id: string, reason: string | 
 }
 
 /** A choice by its number: its words could mean anything to a shell. */
-function answerCommand({ id, choices, freeText }: QuestionReport, label: string): NextCommand {
+function answerCommand({ id, choices, freeText }: QuestionReport, asker: string): NextCommand {
+  const label = id.endsWith('+budget') ? 'the budget' : asker;
   if (choices.length > 0)
     return {
       command: `bosun answer ${id} 1`,

@@ -1,7 +1,7 @@
 /** Asks a person for more budget, once for all requests that wait for it. Whether the run goes on is decided elsewhere. */
 import type { BudgetMark } from '../contract/event.ts';
 import { isShared } from '../schedule/money/budget.ts';
-import { describeBudget, describeUnit, sentence } from '../schedule/money/budget-words.ts';
+import { askForMore, describeBudget } from '../schedule/money/budget-words.ts';
 import { raised } from '../schedule/money/worst-case.ts';
 import type { Node } from '../schedule/state.ts';
 import type { Account } from './accounts.ts';
@@ -30,7 +30,7 @@ export class BudgetQuestions {
     if (account.isAsking) return; // the answer is for all that wait
     account.isAsking = true;
     const raiseTo = raised(mark, account.written);
-    const text = `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
+    const text = askForMore(mark, raiseTo);
     const { isHard } = account;
     const { answer } = await this.#options.desk.ask(node.id, attempt, {
       id: questionOf(account),

@@ -97,20 +97,21 @@ export async function findRun({ home, store }: Journal, id: string | undefined):
   const kept = tellKept(home, id);
   if (id === undefined)
     throw new BosunError('not-found', kept ?? 'no run was ever started here; start one with: bosun run');
-  const known = (await store.runs(5)).map((run) => run.id).join(', ');
-  const [newest] = await store.runs(1);
-  const isTask = newest && (await store.tasks(newest.id)).some((task) => task.id === id || task.label === id);
-  if (isTask) {
-    const word = /^[\w.-]+$/.test(id) ? id : `'${id}'`;
+  const latestRuns = await store.runs(5);
+  for (const [n, run] of latestRuns.entries()) {
+    if (!(await store.tasks(run.id)).some((task) => task.id === id || task.label === id)) continue;
+    const word = `${n === 0 ? '' : `${run.id} `}--task ${/^[\w.-]+$/.test(id) ? id : `'${id}'`}`;
     throw new BosunError(
       'not-found',
-      `there is no run ${id}, but run ${newest.id} has a task of that name: bosun logs --task ${word}, bosun diff --task ${word}`,
+      `there is no run ${id}, but run ${run.id} has a task of that name: bosun logs ${word}, bosun diff ${word}`,
     );
   }
-  throw new BosunError(
-    'not-found',
-    kept ?? `there is no run ${id}; the latest are: ${known || 'none'} (all: bosun history)`,
-  );
+  const known = latestRuns.map((run) => run.id).join(', ');
+  const others =
+    known === ''
+      ? 'no run was ever started here; start one with: bosun run'
+      : `the latest are: ${known} (all: bosun history)`;
+  throw new BosunError('not-found', kept ?? `there is no run ${id}; ${others}`);
 }
 
 /**

@@ -103,8 +103,11 @@ export class Models implements ModelsStage, AsyncDisposable {
     return this.#priceOf?.(model, tokens) ?? null;
   }
 
-  /** Before anything is started: a cassette that is none, and a budget that could not be held, are told now. */
-  async check(workflow: Workflow): Promise<void> {
+  /**
+   * Before anything is started: a cassette that is none, and a budget that could not be held, are told now. Gives what a
+   * person should know: names of models that look mistyped.
+   */
+  async check(workflow: Workflow): Promise<string[]> {
     const { record, replay } = this.#cassette;
     if (record !== undefined && replay !== undefined)
       throw new BosunError('usage', 'a run is recorded or replayed, not both: give --record or --replay');
@@ -112,14 +115,23 @@ export class Models implements ModelsStage, AsyncDisposable {
     const limits = usesAgents(workflow) ? this.machine.limits : [];
     if (limits.length > 0) this.machine.check();
     const isLimited = limits.some(({ written }) => needsPrices(written));
-    const named = pricedModels(workflow, isLimited);
-    if (named.length === 0) return;
+    const all = namedModels(workflow, () => true);
+    if (all.length === 0) return [];
     await this.loadPrices();
+    const { nearModel } = await import('../gateway/money/near-model.ts');
+    const hints = all.flatMap((model) => {
+      const near = this.price(model, NO_TOKENS) === null ? nearModel(model) : undefined;
+      return near === undefined
+        ? []
+        : [{ model, text: `no model "${model}" is known; did you mean ${near}?` }];
+    });
+    const named = namedModels(workflow, (budget) => isLimited || needsPrices(budget));
     const unknown = named.filter((model) => this.price(model, NO_TOKENS) === null);
-    if (unknown.length === 0) return;
+    if (unknown.length === 0) return hints.map(({ text }) => text);
+    const hinted = hints.filter(({ model }) => unknown.includes(model)).map(({ text }) => `; ${text}`);
     throw new BosunError(
       'usage',
-      `the price is unknown for ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget`,
+      `the price is unknown for ${unknown.join(', ')}, so a budget in dollars cannot be held: add it to "prices" in ${userConfigFile()}, or say "unknown-price: allow" in the budget${hinted.join('')}`,
     );
   }
 
@@ -231,20 +243,20 @@ function pricesOf(configs: readonly ConfigFile[]): Record<string, Price> {
   );
 }
 
-/** Models that are named, and paid from a budget in dollars. */
-function pricedModels(workflow: Workflow, isLimited: boolean): string[] {
+/** Models that are named, and paid from a budget that `isMeant`. */
+function namedModels(workflow: Workflow, isMeant: (budget: Budget | undefined) => boolean): string[] {
   const models = new Set<string>();
-  const whole = isLimited || needsPrices(workflow.budget);
+  const whole = isMeant(workflow.budget);
   const add = (agent: Agent | undefined, isPriced: boolean): void => {
-    if (!agent || !asksModels(agent.runtime) || !(isPriced || needsPrices(agent.budget))) return;
+    if (!agent || !asksModels(agent.runtime) || !(isPriced || isMeant(agent.budget))) return;
     for (const { model } of [agent, ...fallbacksOf(agent)]) if (model !== undefined) models.add(model);
   };
   for (const { agent, budget } of Object.values(workflow.tasks)) {
     const found = typeof agent === 'string' ? workflow.agents[agent] : agent;
-    add(found, whole || needsPrices(budget));
+    add(found, whole || isMeant(budget));
   }
   for (const nested of Object.values(workflow.nested ?? {}))
-    for (const model of pricedModels({ ...nested, budget: nested.budget ?? workflow.budget }, isLimited))
+    for (const model of namedModels({ ...nested, budget: nested.budget ?? workflow.budget }, isMeant))
       models.add(model);
   return [...models];
 }

@@ -36,7 +36,8 @@ export interface Engine extends AsyncDisposable {
   /** What a person should know. */
   notes: string[];
   /** Throws where the way to models cannot be made as the workflow needs it. */
-  checkModels(workflow: Workflow): Promise<void>;
+  /** Gives what a person should know. */
+  checkModels(workflow: Workflow): Promise<string[]>;
   /** Does what would harm other engines while none is at work; gives whether it did. */
   whileAlone(action: () => Promise<void>): Promise<boolean>;
   /** Opens a run to be driven by this engine alone, which has the claim to a new one; throws where another drives it. */

@@ -98,8 +98,8 @@ describe('where bosun is started', () => {
     expect((await bosun(repository.path, 'exec', '--', 'true')).stderr).not.toContain('not committed');
     await repository.write({ 'README.md': 'changed\n', 'new.txt': 'new\n' });
     const clean = await bosun(repository.path, 'run');
-    expect(clean.stderr).toMatch(
-      /not committed; the run works from the last commit \(--dirty includes them\)/,
+    expect(clean.stderr).toContain(
+      'not committed, so the run does not have it: README.md, new.txt (it works from the last commit; --dirty includes them)',
     );
     expect((await bosun(repository.path, 'diff')).stdout).toContain('+hello');
     const before = await repository.git('status', '--porcelain');

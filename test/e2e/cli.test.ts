@@ -70,7 +70,10 @@ describe('the command line', () => {
     [['list'], 'unknown command "list"; did you mean "bosun history"?'],
     [['watch'], 'did you mean "bosun logs -f"?'],
     [['logs', '--tail', '5'], "unknown option '--tail'; for the last lines: bosun logs | tail (see"],
-    [['merge', '--dry-run'], "unknown option '--dry-run'; to see what it would merge: bosun diff (see"],
+    [
+      ['merge', '--dry-run'],
+      "unknown option '--dry-run'; to see what it would merge, and what conflicts: --preview (see",
+    ],
     [['run', '--usd', 'lots'], '--usd must be a number above 0, such as 2.50, not "lots"'],
     [['logs', '--folow'], "unknown option '--folow'; did you mean --follow?"],
     [['status', 'a', 'b'], 'bosun status takes one argument, not 2: a, b (see'],

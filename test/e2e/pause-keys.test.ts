@@ -60,6 +60,10 @@ describe('the live view', { timeout: 60_000 }, () => {
     await terminal.shows('p pause');
     await terminal.press('s');
     await terminal.shows('no agent is running that a message could be sent to');
+    await terminal.press('x');
+    await terminal.shows('x does nothing here · ? shows the keys');
+    await terminal.press('?');
+    await terminal.shows('keys: ↑↓ enter open · esc back · d diff · p pause · s message · Ctrl-C stop');
     await terminal.press('Down', 'Down', 'Enter');
     await terminal.shows('d diff · esc back · p pause · Ctrl-C stops');
     await terminal.press('p');

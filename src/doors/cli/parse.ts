@@ -9,6 +9,7 @@ import { suggest, type Synonyms } from '../../base/suggest.ts';
 import { wordList } from '../../base/word-list.ts';
 import { BosunError } from '../../contract/errors.ts';
 import type { Command, Typed } from './command.ts';
+import { otherAction, otherOption, otherPlace } from './other-ways.ts';
 import { writeOut } from './output.ts';
 import { COMMANDS } from './table.ts';
 
@@ -27,23 +28,18 @@ const SYNONYMS: Synonyms = {
   list: 'history',
   ls: 'history',
   ps: 'status',
+  revert: 'merge --undo',
   rm: 'prune',
+  rollback: 'merge --undo',
   runs: 'history',
   show: 'status',
   start: 'run',
   stop: 'cancel',
   tail: 'logs -f',
+  undo: 'merge --undo',
   validate: 'check',
   version: '--version',
   watch: 'logs -f',
-};
-
-/** Options that a command does not have, and how to get there nevertheless. */
-const OTHER_WAYS: Synonyms = {
-  'logs --tail': 'for the last lines: bosun logs | tail',
-  'merge --dry-run': 'to see what it would merge: bosun diff',
-  'merge -m': 'the message is made of the titles of the tasks',
-  'merge --message': 'the message is made of the titles of the tasks',
 };
 
 export interface Chosen {
@@ -134,10 +130,37 @@ function usageError(error: CommanderError, words: readonly string[]): BosunError
   const command = COMMANDS.find(({ name }) => name === words.find((word) => !word.startsWith('-')));
   const help = command ? `bosun ${command.name} --help` : 'bosun --help';
   const option = /^unknown option '([^'=]+)/.exec(plain)?.[1];
-  const way = OTHER_WAYS[`${command?.name} ${option}`];
+  const way = otherOption(command, option) ?? (command && placeHint(error.code, plain, command, words));
   const hint = way ?? near?.slice(1, -1).replace('Did', 'did');
   const said = command ? inOurWords(error.code, plain, command) : plain;
   return new BosunError('usage', `${said}${hint === undefined ? '' : `; ${hint}`} (see: ${help})`);
+}
+
+/** Of a word that is in no place for it. */
+function placeHint(
+  code: string,
+  plain: string,
+  command: Command,
+  words: readonly string[],
+): string | undefined {
+  if (code === 'commander.excessArguments')
+    return otherPlace(
+      command,
+      excessOf(plain)
+        .replace(/^\d+: /, '')
+        .split(', '),
+    );
+  const [, got] = /command-argument value '([^]*?)' is invalid for argument 'action'/.exec(plain) ?? [];
+  const choices = command.arguments?.find(({ name }) => name === 'action')?.choices;
+  if (got === undefined || !choices) return undefined;
+  const after = words.slice(words.indexOf(got) + 1);
+  const end = after.findIndex((word) => word.startsWith('-'));
+  return otherAction(command, choices, got, end === -1 ? after : after.slice(0, end));
+}
+
+/** "2: a, b" */
+function excessOf(plain: string): string {
+  return plain.slice(plain.indexOf(' but got ') + ' but got '.length).replace(/\.$/, '');
 }
 
 /** The parser's messages name its own notions. */
@@ -156,7 +179,7 @@ function inOurWords(code: string, plain: string, command: Command): string {
     case 'commander.optionMissingArgument':
       return `${longOf(quoted)} needs a value: ${quoted.replace(/^-\w, /, '')}`;
     case 'commander.excessArguments': {
-      const got = plain.slice(plain.indexOf(' but got ') + ' but got '.length).replace(/\.$/, '');
+      const got = excessOf(plain);
       const most =
         places.length === 0
           ? 'no argument'

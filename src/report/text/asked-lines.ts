@@ -15,9 +15,14 @@ const COLUMNS_MAX = 120;
 
 type AskingRun = Pick<RunView, 'id' | 'questions'>;
 
+/** It is often not the task's own: its question says whose it is. */
+function isOfBudget({ id }: QuestionView): boolean {
+  return id.endsWith('+budget');
+}
+
 /** By what a question can be answered now: the name of its task while that asks nothing else. */
 function questionName({ id, task, label = task }: QuestionView, all: readonly QuestionView[]): string {
-  if (!id.startsWith(task) || id.endsWith('+budget')) return id; // a budget is often not the task's own
+  if (!id.startsWith(task) || id.endsWith('+budget')) return id;
   const isOnly = all.every((other) => other.task !== task || other.id === id);
   return isOnly ? label : label + id.slice(task.length);
 }
@@ -29,7 +34,7 @@ export function askedLines({ id: run, questions }: AskingRun, nowMs: number): st
     const otherwise = tellDefault(question, nowMs);
     const choices = plainLine(listChoices(question));
     return [
-      `  ? ${plainLine(label)} asks: ${inOneLine(text)}`,
+      `  ? ${isOfBudget(question) ? '' : `${plainLine(label)} asks: `}${inOneLine(text)}`,
       ...producedLines(question, PRODUCED_LINES_MAX, run).map(
         (line) => `    ${fitColumns(line, COLUMNS_MAX)}`,
       ),
@@ -58,7 +63,8 @@ export function needLines(
     const otherwise = tellDefault(question, nowMs);
     const how = answerCommand(questionName(question, questions), question, id);
     const what = [inOneLine(text), plainLine(listChoices(question))].filter(Boolean).join('  ');
-    return `${plainLine(label)} of run ${id} asks: ${what}; answer with: ${how}${otherwise && ` (else ${otherwise})`}`;
+    const who = isOfBudget(question) ? `run ${id}` : `${plainLine(label)} of run ${id}`;
+    return `${who} asks: ${what}; answer with: ${how}${otherwise && ` (else ${otherwise})`}`;
   });
   return [...(isQueued ? [isQueued] : []), ...(isPaused ? [isPaused] : []), ...asked];
 }

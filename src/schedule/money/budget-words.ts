@@ -11,6 +11,11 @@ export function describeBudget({ account, unit, spent, limit, next }: BudgetMark
   return `${describeAccount(account)} ${isShared(account) ? 'have' : 'has'} used ${describeUnit(unit, spent)} of ${describeUnit(unit, limit)}${more}`;
 }
 
+/** The question of whoever holds requests until there is more. */
+export function askForMore(mark: BudgetMark, raiseTo: number): string {
+  return `${sentence(describeBudget(mark))}. Raise it to ${describeUnit(mark.unit, raiseTo)} and go on?`;
+}
+
 /** Nobody was to be asked: that is said wherever the run is looked at, so that somebody can stop it. */
 export function describeOverrun(mark: BudgetMark & { raisedTo: number }): string {
   return `${describeBudget(mark)} and went on, since nobody was to be asked; the next warning comes at ${describeUnit(mark.unit, mark.raisedTo)}`;

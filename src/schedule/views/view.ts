@@ -4,6 +4,7 @@ import type { Spending } from '../../contract/model.ts';
 import type { Held, KeptQuestion, QuestionView, RunView, TaskView } from '../../contract/run.ts';
 import { cutText } from '../../base/cut-text.ts';
 import { agentOf } from '../workflow/agent-of.ts';
+import { askForMore } from '../money/budget-words.ts';
 import { limitsOf, RUN_ACCOUNT } from '../money/budget.ts';
 import { hasEnded, nearestPaused, pauseOf, type Node, type OpenAsk, type State } from '../state.ts';
 
@@ -65,7 +66,7 @@ export function questionView(state: State, question: KeptQuestion): QuestionView
     id,
     task,
     ...labelOf(node),
-    text,
+    text: (budget && rewordedFor(state, budget)) ?? text,
     default: fallback,
     ...formOf(question),
     askedAtMs,
@@ -79,6 +80,12 @@ export function questionView(state: State, question: KeptQuestion): QuestionView
     ...(produced && { produced }),
     ...(paused && state.state === 'running' && { pausedSinceMs: paused.sinceMs }),
   };
+}
+
+/** Somebody may have set another limit since, which is still too low. */
+function rewordedFor(state: State, { raiseTo, ...mark }: NonNullable<OpenAsk['budget']>): string | undefined {
+  const limit = state.limits.get(mark.account)?.[mark.unit];
+  return limit === undefined || limit === mark.limit ? undefined : askForMore({ ...mark, limit }, raiseTo);
 }
 
 function kindOf(state: State, { id, tool }: KeptQuestion): QuestionView['kind'] {
@@ -99,7 +106,13 @@ function budgetOf(budget: NonNullable<OpenAsk['budget']>): NonNullable<QuestionV
 
 function askingCount(state: State): Pick<RunView, 'askingCount' | 'askingGroups'> {
   const tasks = new Set([...state.questions.values()].map(({ task }) => state.nodes.get(task)));
-  const asking = [...tasks].filter((node) => node && heldOf(state, node)?.by === 'question').length;
+  const ofBudget = [...state.asked.values()].some(({ id, budget }) => budget && state.questions.has(id));
+  // Whoever is held at a budget waits for the same answer.
+  if (ofBudget) for (const node of state.nodes.values()) if (node.held?.by === 'budget') tasks.add(node);
+  const asking = [...tasks].filter((node) => {
+    const by = node && heldOf(state, node)?.by;
+    return by === 'question' || (ofBudget && by === 'budget');
+  }).length;
   const groups = [...tasks].filter((node) => node?.isUncounted && node.state === 'asking').length;
   return { ...(asking > 0 && { askingCount: asking }), ...(groups > 0 && { askingGroups: groups }) };
 }

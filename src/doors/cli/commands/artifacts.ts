@@ -1,6 +1,7 @@
 /** `bosun artifacts`: which files a task kept, or one of them as it is. */
 import { once } from 'node:events';
 import { StringDecoder } from 'node:string_decoder';
+import { BosunError } from '../../../contract/errors.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
 import { formatBytes } from '../../../report/words.ts';
 import { ask, inputOf } from '../ask.ts';
@@ -8,6 +9,11 @@ import { isOn, optionText, type Typed } from '../command.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
+  if (optionText(typed, 'task') === undefined)
+    throw new BosunError(
+      'usage',
+      'name the task whose artifacts you want: bosun artifacts --task <task> (see: bosun artifacts --help; list tasks with: bosun tasks)',
+    );
   if (optionText(typed, 'path') !== undefined) {
     await ask('artifact', inputOf('artifact', typed), { write: artifactWriter() });
     return 0;

@@ -1,5 +1,6 @@
 /** `bosun budget`: what a run has spent and may spend; with a limit, sets it. */
 import { BUDGET_UNITS } from '../../../contract/budget-units.ts';
+import { BosunError } from '../../../contract/errors.ts';
 import { tokensInAll } from '../../../contract/model.ts';
 import type { AccountView, Budgets, SharedBudgetView } from '../../../contract/outputs.ts';
 import { describeAccount, describeUnit, describeUsd } from '../../../schedule/money/budget-words.ts';
@@ -9,6 +10,12 @@ import { safeJson } from '../../../report/text/plain.ts';
 import { writeError, writeOut } from '../output.ts';
 
 export async function run(typed: Typed): Promise<number> {
+  const [first] = typed.args;
+  if (first !== undefined && /^\$?\d+(\.\d+)?$/.test(first))
+    throw new BosunError(
+      'usage',
+      `bosun budget takes a run, not ${first}; to set a limit in dollars: bosun budget --usd ${first.replace('$', '')}`,
+    );
   if (isOn(typed, 'shared')) {
     const shared = await ask('sharedBudgets', {});
     if (isOn(typed, 'json')) writeOut(`${safeJson(shared)}\n`);
@@ -24,9 +31,13 @@ export async function run(typed: Typed): Promise<number> {
     writeError(raised.map((view) => sharedLine(view).trimStart()).join(''));
   }
   if (BUDGET_UNITS.some((unit) => input[unit] !== undefined)) {
-    const { run, account, limits, isLive } = await ask('setBudget', input);
+    const { run, account, limits, isLive, spent } = await ask('setBudget', input);
     const next = isLive ? '' : `; continue with: bosun resume ${run}`;
     writeError(`run ${run}: ${describeAccount(account)} may use ${wordsOf(limits).join(', ')}${next}\n`);
+    if (spent !== undefined)
+      writeError(
+        `note: that is spent already (${wordsOf(spent).join(', ')}): ${isLive ? 'its agents wait, or stop, until the limit is raised' : 'it stops again before its next request'}\n`,
+      );
   } else if (!isRaised) tell(await ask('budget', inputOf('budget', typed)), isOn(typed, 'json'));
   return 0;
 }

@@ -7,13 +7,14 @@ import type { ShownRun } from '../../../contract/outputs.ts';
 import type { Totals } from '../../../contract/totals-schema.ts';
 import { columnsOf, fitColumns, padColumns } from '../../../report/text/columns.ts';
 import { csvLine } from '../../../report/text/csv.ts';
+import { tellUsd } from '../../../report/money.ts';
 import { glyphOf, toneOf } from '../../../report/words.ts';
 import { describeUsd } from '../../../schedule/money/budget-words.ts';
 import { ask, inputOf } from '../ask.ts';
 import { isOn, optionText, type Typed } from '../command.ts';
 import { tellCounts } from '../../../report/text/figures.ts';
 import { inOneLine, safeJson, spellControls } from '../../../report/text/plain.ts';
-import { hasColor, painter, writeError, writeOut } from '../output.ts';
+import { columnsOfStream, hasColor, painter, writeError, writeOut } from '../output.ts';
 
 const LIMIT = 20;
 const KEY_COLUMNS_MAX = 40;
@@ -73,14 +74,31 @@ async function sumUp(typed: Typed): Promise<number> {
 function tell(runs: ShownRun[]): void {
   const paint = painter(hasColor(process.stdout));
   const width = Math.max(...runs.map(({ id }) => id.length));
-  for (const { id, about, state, createdAtMs, endedAtMs, idleMs = 0, counts } of runs) {
+  const costs = runs.map(({ spending }) => (spending ? tellUsd(spending) || '$?' : ''));
+  const costWidth = Math.max(...costs.map(columnsOf));
+  const columns = columnsOfStream(process.stdout);
+  for (const [n, run] of runs.entries()) {
+    const { id, state, createdAtMs, endedAtMs, idleMs = 0, counts, about } = run;
     const when = new Date(createdAtMs).toLocaleString('sv').slice(0, 16);
     const took = endedAtMs === undefined ? '' : formatDuration(endedAtMs - createdAtMs - idleMs);
     const shown = paint(toneOf(state), padColumns(`${glyphOf(state)} ${state}`, 13));
-    writeOut(
-      `${shown}  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}  ${paint('quiet', tellCounts(counts))}${about === undefined ? '' : `  ${inOneLine(about)}`}\n`,
-    );
+    const cost = costWidth === 0 ? '' : `  ${costs[n]!.padStart(costWidth)}`;
+    const first = `  ${id.padEnd(width)}  ${when}  ${took.padStart(7)}${cost}  `;
+    const rest = [tellCounts(counts), mergedWord(run), about ?? '']
+      .filter(Boolean)
+      .map(inOneLine)
+      .join(' · ');
+    const room = Math.max(10, columns - 14 - columnsOf(first));
+    writeOut(`${shown}${first}${paint('quiet', fitColumns(rest, room))}\n`);
   }
+}
+
+/** Empty where there is nothing to merge, or not yet. */
+function mergedWord({ landed, headCommit, isMerged }: ShownRun): string {
+  const isAll = landed?.head === headCommit;
+  if (isMerged ?? isAll) return 'merged';
+  if (landed && !isAll) return 'merged in part';
+  return isMerged === undefined ? '' : 'not merged';
 }
 
 function tellTotals({ per, rows }: Totals): void {

@@ -27,11 +27,14 @@ export async function run(typed: Typed): Promise<number> {
 
 function inputsOf(typed: Typed): Record<string, string> {
   const pairs = (typed.options.input ?? []) as string[];
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf('=');
-      if (at > 0) return [pair.slice(0, at), pair.slice(at + 1)];
+  const inputs = new Map<string, string>();
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at <= 0)
       throw new BosunError('usage', `--input ${pair} has no value; write it as --input name=value`);
-    }),
-  );
+    const name = pair.slice(0, at);
+    if (inputs.has(name)) throw new BosunError('usage', `--input ${name} is given twice; give it once`);
+    inputs.set(name, pair.slice(at + 1));
+  }
+  return Object.fromEntries(inputs);
 }

@@ -121,6 +121,17 @@ function costOf({ spending, limits }: Status['run']): string {
   return `${tellSpending(spending, limits)}${unknown}`;
 }
 
+/** Where its work is; nothing of one that is at work, or that changed nothing. */
+function mergedOf({ id, state, landed, headCommit, baseCommit }: Status['run'], nowMs: number): string[] {
+  if (headCommit === baseCommit || isOpen({ state }) || state === 'interrupted') return [];
+  if (!landed) return [`  not merged with bosun: bosun merge ${id}`];
+  const where = plainLine(landed.branch ?? 'a detached HEAD');
+  const when = `${plainLine(`by ${landed.by}`)}, ${formatDuration(Math.max(0, nowMs - landed.atMs))} ago`;
+  return landed.head === headCommit
+    ? [`  merged into ${where} ${when}`]
+    : [`  merged in part into ${where} ${when}; the rest: bosun merge ${id}`];
+}
+
 /** It was stopped since there is nothing left to spend. */
 function isSpent({ state, because }: Status['run']): boolean {
   return state === 'cancelled' && because === 'budget';
@@ -205,6 +216,7 @@ function nextOf({ run }: Status, nowMs: number): string[] {
   if (run.state === 'pending') answers.push(`  is queued; start it with: bosun work`);
   if (run.state === 'interrupted')
     answers.push(`  its bosun process is gone; continue with: bosun resume ${run.id}`);
+  answers.push(...mergedOf(run, nowMs));
   if (isSpent(run)) {
     const raise = raiseCommand(run.id, run.spending, run.limits, run.short);
     answers.push(`  all work is kept; continue with: ${raise} && bosun resume ${run.id}`);

@@ -178,11 +178,31 @@ export class LiveView {
     if (this.#keyForQuestion(key)) return this.changed();
     if (key === 'p') return this.#pause(this.#open?.id);
     if (key === 's') return this.#steer(this.#open?.id ?? this.#selected);
-    if (this.#open) this.#keyInTask(this.#open, key);
-    else if (key === 'up' || key === 'down') this.#choose(key === 'down' ? 1 : -1);
+    if (key === '?') return this.notice(this.#keysInWords());
+    if (this.#open) {
+      if (!this.#keyInTask(this.#open, key)) return this.#unknownKey(key);
+    } else if (key === 'up' || key === 'down') this.#choose(key === 'down' ? 1 : -1);
     else if (key === 'enter' && this.#selected !== undefined) this.#openTask(this.#selected);
     else if (key === 'escape') this.#selected = undefined;
+    else return this.#unknownKey(key);
     this.changed();
+  }
+
+  #keysInWords(): string {
+    const cancel = this.#keys.cancel ? 'c cancel' : 'Ctrl-C stop';
+    return `keys: ↑↓ enter open · esc back · d diff · p pause · s message · ${cancel}`;
+  }
+
+  /** Only what prints is worth a word. */
+  #unknownKey(key: Key): void {
+    if ([...key].length !== 1 || key === ' ') return;
+    const { choices = [] } = this.#asked ?? {};
+    const isNumber = /^[0-9]$/.test(key) && choices.length > 0;
+    this.notice(
+      isNumber
+        ? `there is no choice ${key}, only 1–${Math.min(9, choices.length)}`
+        : `${key} does nothing here · ? shows the keys`,
+    );
   }
 
   /** Whether the key was meant for the question that is shown. */
@@ -286,7 +306,8 @@ export class LiveView {
     this.notice(isYes ? 'cancelling: agents are asked to stop and their work is kept' : '');
   }
 
-  #keyInTask(open: OpenTask, key: Key): void {
+  /** Whether it is a key of an opened task. */
+  #keyInTask(open: OpenTask, key: Key): boolean {
     const page = Math.max(1, this.#screen.rows - 6);
     if (key === 'escape' || key === 'q') this.#closeTask();
     else if (key === 'd') open.toggle();
@@ -294,6 +315,8 @@ export class LiveView {
     else if (key === 'down') open.scroll(1);
     else if (key === 'page-up') open.scroll(-page);
     else if (key === 'page-down' || key === ' ') open.scroll(page);
+    else return false;
+    return true;
   }
 
   #choose(by: 1 | -1): void {
