@@ -1,10 +1,11 @@
 /** The doctor tries things for real; on a machine that does not hold them it must say so. */
+import { globSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../src/operations/doctor/finding.ts';
-import { Scratch } from '../src/operations/doctor/scratch.ts';
+import { ended, Scratch } from '../src/operations/doctor/scratch.ts';
 import { tryFences, tryGit } from '../src/operations/doctor/try-fences.ts';
 import { tryForkBomb, tryToEnd } from '../src/operations/doctor/try-processes.ts';
 import { chooseSandbox, type Sandbox } from '../src/sandbox/choose.ts';
@@ -35,6 +36,25 @@ function liar(sandbox: Sandbox, command?: string[]): Sandbox {
 function levels(findings: Finding[]): Record<string, string> {
   return Object.fromEntries(findings.map(({ name, level }) => [name, level]));
 }
+
+/** Helper processes that wait for commands to start in this directory. */
+function helpersOf(directory: string): string[] {
+  return globSync('/proc/[0-9]*/cmdline').filter((file) => {
+    try {
+      return readFileSync(file, 'utf8').includes(`${directory}/`);
+    } catch {
+      return false; // it has just ended
+    }
+  });
+}
+
+it('leaves no process behind in a program that goes on, such as bosun serve', async () => {
+  const place = await scratch();
+  await ended(await place.launch(['true']));
+  expect(helpersOf(place.directory)).toHaveLength(1);
+  await place[Symbol.asyncDispose]();
+  await expect.poll(() => helpersOf(place.directory), { timeout: 10_000 }).toEqual([]);
+});
 
 describe('fences that are tried', () => {
   it('hold here, each of them', async () => {

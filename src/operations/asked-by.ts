@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Reading } from '../contract/operations.ts';
 import { isFenced } from '../contract/isolation.ts';
-import { chooseSandbox } from '../sandbox/choose.ts';
+import { chooseSandbox, releaseSandbox } from '../sandbox/choose.ts';
 import { checkFile } from './check.ts';
 import { NO_FENCES, notTrusted } from './trust.ts';
 
@@ -15,6 +15,7 @@ export async function askedBy(
   const { file: source, asks } = await checkFile(options);
   await using scratch = await mkdtempDisposable(path.join(tmpdir(), 'bosun-'));
   const sandbox = await chooseSandbox(scratch.path);
+  await releaseSandbox(scratch.path);
   const asked = [...(isFenced(sandbox) ? [] : [NO_FENCES]), ...asks];
   return { source, asked, fresh: notTrusted(options.cwd, asked, { exactly: true }) };
 }

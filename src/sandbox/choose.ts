@@ -51,6 +51,19 @@ export function chooseSandbox(directory: string, unfenced = false): Promise<Sand
   return sandbox;
 }
 
+/** For a directory that goes away: nothing is kept ready for it any more. */
+export async function releaseSandbox(directory: string): Promise<void> {
+  for (const unfenced of [false, true]) {
+    const key = `${unfenced} ${directory}`;
+    const sandbox = chosen.get(key);
+    chosen.delete(key);
+    await sandbox?.then(
+      ({ launcher }) => launcher.close?.(),
+      () => {},
+    );
+  }
+}
+
 async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
   const lacks: Obstacle[] = [];
   let unexplained: string | undefined;
@@ -86,6 +99,7 @@ async function tryAll(directory: string, unfenced: boolean): Promise<Sandbox> {
         notes.push(`no overlay: ${noOverlay}; workspaces are full copies`);
         return { kind: 'fences', launcher, overlay: false, limits, lacks, notes };
       }
+      launcher.close();
       failed(noFence);
       lacks.push(...inTheWay(noFence));
     } else lacks.push(fences);

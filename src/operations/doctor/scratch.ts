@@ -1,7 +1,7 @@
 /** A small workspace to try fences on, in a directory of its own, and how commands are started there. Gone after use. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Sandbox } from '../../sandbox/choose.ts';
+import { releaseSandbox, type Sandbox } from '../../sandbox/choose.ts';
 import { toolchains } from '../../sandbox/machine/toolchains.ts';
 import type { Fence, FenceLimits } from '../../system/process/fence.ts';
 import type { Exit, Running } from '../../system/process/process.ts';
@@ -31,6 +31,7 @@ export class Scratch implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await releaseSandbox(this.directory);
     await removeTree(this.directory);
   }
 

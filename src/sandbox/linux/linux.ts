@@ -87,6 +87,10 @@ export class LinuxLauncher implements Launcher {
     this.workspaceAt = fences && INSIDE.workspace;
   }
 
+  close(): void {
+    this.#spawner?.close();
+  }
+
   launch(launch: Launch): Running {
     const { fence, env, argv, talks = false } = launch;
     if (this.prepare !== undefined) return this.prepare(launch).start(launch);

@@ -99,6 +99,8 @@ export interface Launcher {
   launch(what: Launch): Running;
   /** Makes the surroundings now, for a command that comes later; absent where that cannot be done. */
   readonly prepare?: ((surroundings: Surrounding) => Prepared) | undefined;
+  /** Ends what it keeps ready for later commands; another command makes it again. */
+  close?(): void;
 }
 
 /** What is known of a launch before its command is. */

@@ -129,6 +129,11 @@ export class Spawner {
     return child;
   }
 
+  /** Its process ends, and with it what it may still hold. */
+  close(): void {
+    this.#process?.stdin!.end();
+  }
+
   #send(message: Buffer): void {
     if (this.#server?.listening) this.#process!.stdin!.write(message);
     else this.#waiting.push(message);
