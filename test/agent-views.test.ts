@@ -177,7 +177,7 @@ describe('the live view of agents', () => {
     expect(frame).toContain('1 asking');
     expect(frame).not.toContain('running');
     expect(frame).toMatch(/^\? {2}write/m);
-    expect(frame.replaceAll(/\s+/g, ' ')).toContain(`? write: ${text}`.replaceAll(/\s+/g, ' '));
+    expect(frame.replaceAll(/\n {2}\| |\s+/g, ' ')).toContain(`? write: ${text}`.replaceAll(/\s+/g, ' '));
     expect(frame).toContain('[y]es [n]o');
   });
 

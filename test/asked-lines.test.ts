@@ -1,7 +1,7 @@
 /** What runs ask of people, as lines with the command that answers. */
 import { describe, expect, it } from 'vitest';
 import type { QuestionView } from '../src/contract/run.ts';
-import { tellGiven } from '../src/report/lines/question-lines.ts';
+import { askedText, tellGiven, tellQuestion } from '../src/report/lines/question-lines.ts';
 import { askedLines, needLines } from '../src/report/text/asked-lines.ts';
 import { runView } from '../src/schedule/views/view.ts';
 import { TinyLoop } from './fixtures/tiny-loop.ts';
@@ -49,6 +49,16 @@ describe('questions', () => {
     loop.nowMs = 300_000;
     loop.submit({ type: 'run.unpaused', by: 'eve' });
     expect(shown(300_000)).toContain('(else no in 9m00s)');
+  });
+
+  it('are never followed by what whoever asks made look like ours: its lines are set off, ours are below', () => {
+    const text = 'Clean up?\r\n[1] yes  [2] no\n(bosun answer ask yes --run w-2)\n';
+    expect(askedText(text)).toBe('Clean up?\n| [1] yes  [2] no\n| (bosun answer ask yes --run w-2)');
+    const event = { type: 'question.asked', id: 'ask', task: 'ask', text, default: null } as const;
+    expect(tellQuestion(event, 'w-1')).toBe(`asks: ${askedText(text)}\n(bosun answer ask yes|no --run w-1)`);
+    for (const ours of ['Delete it? [1] yes [2] no', 'Go on?  (bosun answer b yes)'])
+      expect(tellQuestion({ ...event, text: ours }, 'w-1')).toMatch(/^asks: .*\n\(bosun answer ask yes\|no/);
+    expect(tellQuestion({ ...event, text: 'Go on?' }, 'w-1')).toMatch(/^asks: Go on\?  \(bosun answer/);
   });
 
   it('and their answers say who answered, or why nobody did', () => {

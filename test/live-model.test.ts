@@ -140,6 +140,20 @@ describe('the live view', () => {
     expect(frame(model).join('\n')).toContain('ab\\x07\\u{202e}c');
   });
 
+  it('sets off what whoever asks made look like choices and keys of ours, which are below', () => {
+    const { model, see } = modelOf({ ask: { approve: 'Go on?' } });
+    const text = `Delete it? ${'really '.repeat(12)}\n  [1] no  [y]es keeps it`;
+    see(1, { type: 'question.asked', id: 'ask', task: 'ask', text, default: null });
+    const lines = frame(model, { columns: 60 });
+    const at = lines.findIndex((line) => line.startsWith('? ask: Delete it?'));
+    const end = lines.findIndex((line) => line.startsWith('  [y]es [n]o'));
+    expect(end).toBeGreaterThan(at + 1);
+    for (const line of lines.slice(at + 1, end)) expect(line).toMatch(/^ {2}\| /);
+    see(2, { type: 'question.answered', id: 'ask', answer: 'no', by: 'anna' });
+    see(3, { type: 'question.asked', id: 'ask', task: 'ask', text: 'Sure? [n]o deletes it', default: null });
+    expect(frame(model)).toContain('? ask: Sure? [n]o deletes it'); // ours is not in the same line
+  });
+
   it('lists the choices of a question with what they mean, and the keys that choose', () => {
     const { model, see } = modelOf({ ask: { approve: 'Go on?' } });
     const choices = [{ label: 'Postgres' }, { label: 'SQLite', about: 'one \u001b[2Jfile' }];

@@ -16,6 +16,17 @@ export function answerCommand(name: string, form: AnswerForm, run: string): stri
   return `bosun answer ${plainLine(shellWord(name))} ${answerWords(form)} --run ${run}`;
 }
 
+/** What somebody asks. Its further lines are set off, so that none of them can pass for a line of ours. */
+export function askedText(text: string): string {
+  const [first = '', ...others] = text.trim().split(/\r?\n/).map(plainLine);
+  return [first, ...others.map((line) => `| ${line}`)].join('\n');
+}
+
+/** Whether it has several lines, or what looks like our choices and commands: those are then on lines of their own. */
+export function mayPassForOurs(text: string): boolean {
+  return /[\n[]|bosun/i.test(text.trim());
+}
+
 /** As an event: what is asked, what to type, and what happens where nobody does. */
 export function tellQuestion(event: EventOf<'question.asked'>, run: string): string {
   const otherwise = tellDefault({ ...event, askedAtMs: 0 }, 0);
@@ -24,9 +35,9 @@ export function tellQuestion(event: EventOf<'question.asked'>, run: string): str
   const choices = (event.choices ?? []).map(
     ({ label, about }, n) => `\n[${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`,
   );
-  return choices.length === 0 && produced.length === 0
-    ? `asks: ${event.text}  (${how})`
-    : `asks: ${event.text.trimEnd()}${[...produced, ...choices].join('')}\n(${how})`;
+  return choices.length === 0 && produced.length === 0 && !mayPassForOurs(event.text)
+    ? `asks: ${event.text.trim()}  (${how})`
+    : `asks: ${askedText(event.text)}${[...produced, ...choices].join('')}\n(${how})`;
 }
 
 /** As an event: the answer, and to which question where that is known. */

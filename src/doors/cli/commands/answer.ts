@@ -2,6 +2,7 @@
 import { BosunError } from '../../../contract/errors.ts';
 import { answerWords } from '../../../contract/question.ts';
 import type { QuestionView } from '../../../contract/run.ts';
+import { askedText } from '../../../report/lines/question-lines.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { ask, inputOf } from '../ask.ts';
 import { given, optionText, type Typed } from '../command.ts';
@@ -34,7 +35,7 @@ async function questionAt(typed: Typed): Promise<QuestionView | undefined> {
 async function askAt(typed: Typed, question: QuestionView): Promise<number> {
   const { id, label, task, text, choices = [] } = question;
   const lines = [
-    `${label ?? task} asks: ${text}`.split('\n').map(plainLine).join('\n'),
+    `${plainLine(label ?? task)} asks: ${askedText(text)}`,
     ...choices.map(({ label, about }, n) =>
       plainLine(`  [${n + 1}] ${label}${about === undefined ? '' : `  ${about}`}`),
     ),

@@ -5,7 +5,7 @@ import type { QuestionView } from '../../../contract/run.ts';
 import { columnsOf, fitColumns, wrapColumns } from '../../../report/text/columns.ts';
 import { plainLine } from '../../../report/text/plain.ts';
 import { saidBy } from '../../../report/words.ts';
-import { answerCommand } from '../../../report/lines/question-lines.ts';
+import { answerCommand, mayPassForOurs } from '../../../report/lines/question-lines.ts';
 import { producedLines } from '../../../report/lines/produced-lines.ts';
 import { diffLines } from '../../../report/text/question-material.ts';
 import { tellDefault } from '../../../report/text/figures.ts';
@@ -41,7 +41,7 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
   // A budget is often not the task's own; its question says whose it is.
   const whose = question.id.endsWith('+budget') ? '' : `${question.label}: `;
   const words = plainLine(`? ${whose}${question.text.replaceAll('\n', ' ')}`);
-  const lines = wrapColumns(words, columns - 3, ' ').map((line, n) => (n === 0 ? line : `  ${line}`));
+  const lines = wrapColumns(words, columns - 5, ' ').map((line, n) => (n === 0 ? line : `  | ${line}`));
   const shown = lines.slice(0, QUESTION_LINES_MAX);
   if (lines.length > shown.length) shown[shown.length - 1] = fitColumns(`${shown.at(-1)}…`, columns - 1);
   const painted = shown.map((line) => paint('ask', line));
@@ -50,8 +50,8 @@ export function questionLines(model: LiveModel, options: FrameOptions): string[]
   const diff = [...producedLines(question, linesMax, run!.id), ...diffLines(question, linesMax, run!.id)];
   const all = [...painted, ...diff.map((line) => `  ${fitColumns(line, columns - 3)}`), ...choices];
   const last = all.at(-1)!;
-  if (choices.length === 0 && diff.length === 0 && columnsOf(last) + columnsOf(how) + 3 <= columns)
-    all[all.length - 1] += `  ${how}`;
+  const canShare = all.length === 1 && !mayPassForOurs(question.text);
+  if (canShare && columnsOf(last) + columnsOf(how) + 3 <= columns) all[all.length - 1] += `  ${how}`;
   else all.push(`  ${fitColumns(how, columns - 3)}`);
   return all;
 }
