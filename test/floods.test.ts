@@ -6,6 +6,8 @@ import { workflow } from '../src/definition/builder.ts';
 import { createRun } from '../src/run/create-run.ts';
 import { loadRun } from '../src/run/load-run.ts';
 import { findHome, Home } from '../src/store/home.ts';
+import { followEvents } from '../src/operations/events.ts';
+import { logs } from '../src/operations/logs.ts';
 import { reportOf } from '../src/operations/report.ts';
 import { JournalHash } from '../src/report/journal-hash.ts';
 import { Loop } from '../src/run/loop.ts';
@@ -115,4 +117,16 @@ test('the hash of a run takes a long output block by block, whatever the pieces'
   const pieces = flood(text, 5).flatMap(() => [...flood(half, 1), ...flood(text.slice(half.length), 1)]);
   expect(hashOf(pieces).hash).toBe(hashOf(flood(text, 5)).hash);
   expect(hashOf([...pieces, ...flood('one line more\n', 1)]).hash).not.toBe(hashOf(pieces).hash);
+});
+
+test('the log and the events of a task that printed without end are read a page at a time', async () => {
+  const sizes: number[] = [];
+  const count = (page: readonly unknown[]): void => void sizes.push(JSON.stringify(page).length);
+  const ms = await busiestMs(async () => {
+    for await (const page of logs({ cwd: repository.path, run: 'w-1' })) count(page);
+    await followEvents({ cwd: repository.path, run: 'w-1', limit: 1000, seen: count });
+  });
+  expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThan(2 * 16e6);
+  expect(Math.max(...sizes)).toBeLessThan(2e6);
+  expect(ms).toBeLessThan(BUSY_MS_MAX);
 });

@@ -107,6 +107,8 @@ describe('readers that take nothing', { timeout: 60_000 }, () => {
     await using run = await openRun(repository);
     const lines = 40;
     for (let n = 0; n < lines; n += 1) await run.print('x'.repeat(500_000));
+    await using large = await openRun(repository);
+    await large.print('x'.repeat(lines * 500_000)); // a page has one event in any case
     const to = new URL(server.serving.url);
     const own = `Host: ${to.host}\r\nAuthorization: Bearer ${server.serving.token}\r\n\r\n`;
     const read = async (route: string, waitMs: number): Promise<number> => {
@@ -119,7 +121,7 @@ describe('readers that take nothing', { timeout: 60_000 }, () => {
       await once(socket, 'close');
       return bytes;
     };
-    for (const route of [`${at}/runs/${run.id}/log`, `${at}/runs/${run.id}/events?limit=1000`]) {
+    for (const route of [`${at}/runs/${run.id}/log`, `${at}/runs/${large.id}/events?limit=1000`]) {
       const [whole, cut] = await Promise.all([read(route, 0), read(route, 2000)]);
       expect(whole).toBeGreaterThan(lines * 500_000);
       expect(cut, route).toBeLessThan(lines * 500_000);
@@ -181,5 +183,22 @@ describe('readers of events', { timeout: 120_000 }, () => {
     await using somebody = listenTo(url, `${at}/events`, { token: other.token });
     expect(await somebody.status).toBe(200);
     await Promise.all([...readers, ...rest].map((reader) => reader[Symbol.asyncDispose]()));
+  });
+});
+
+describe('a page of events', () => {
+  it('is no larger than one may be, whatever agents printed, and the next ones have the rest', async () => {
+    await using run = await openRun();
+    const prints = 100;
+    for (let n = 0; n < prints; n += 1) await run.print('\n'.repeat(65_536));
+    let [after, count] = ['', 0];
+    for (;;) {
+      const { json, text } = await server.ask('GET', `${at}/runs/${run.id}/events?limit=1000${after}`);
+      expect(text.length).toBeLessThan(2_000_000);
+      if (json.events.length === 0) break;
+      count += json.events.filter(({ event }: any) => event.type === 'attempt.output').length;
+      after = `&after=${json.next}`;
+    }
+    expect(count).toBe(prints);
   });
 });

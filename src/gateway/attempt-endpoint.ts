@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from '../system/net/http.ts';
 import { BosunError } from '../contract/errors.ts';
 import { listen } from '../system/net/listen.ts';
+import { paceRequests } from '../system/net/pace-requests.ts';
 import { listenOnSocket, type SocketAt } from '../system/net/listen-on-socket.ts';
 import { exchange, type ExchangeOptions } from './exchange.ts';
 import { FailureStreak } from './failure-streak.ts';
@@ -79,6 +80,7 @@ export class AttemptEndpoint implements AsyncDisposable {
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     });
+    paceRequests(this.#server);
     // Nothing here limits how long an answer may take: a person may have to be asked first.
     this.#server.timeout = 0;
     this.#server.maxConnections = this.#limits.connectionsMax;

@@ -1,6 +1,7 @@
 /** The journal in one SQLite file: WAL, synchronous FULL. What it has accepted survives a crash of the machine. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { Breather } from '../base/breather.ts';
 import { BosunError } from '../contract/errors.ts';
 import { EVENT_FORMAT, type Event, type Recorded, type ValueRef } from '../contract/event.ts';
 import type { Json } from '../contract/workflow.ts';
@@ -33,8 +34,8 @@ import { familyOf, IN_FAMILY } from './task-family.ts';
 
 /** The newest ones: nobody has more at work. */
 const OPEN_RUNS_MAX = 1000;
-/** What a page of events may hold before it ends early. */
-const PAGE_BYTES_MAX = 4 * 1024 * 1024;
+/** What a page of events may hold before it ends early: so much is read, parsed and checked in one turn. */
+const PAGE_BYTES_MAX = 1024 * 1024;
 
 export function openSqliteStore(file: string, options: { readOnly?: boolean } = {}): Store {
   return translated(file, () => new SqliteStore(file, options.readOnly ?? false));
@@ -44,6 +45,8 @@ type Row = [seq: number, atMs: number, body: string, format: number];
 
 class SqliteStore implements Store {
   readonly #db: JournalDatabase;
+  /** Whoever reads page after page waits for nothing else. */
+  readonly #breather = new Breather();
   #problem: typeof eventProblem | undefined;
 
   constructor(file: string, readOnly: boolean) {
@@ -177,6 +180,7 @@ class SqliteStore implements Store {
       values.push(...familyOf(options.around));
     }
     const sql = `SELECT seq, at_ms, body, ${this.#db.format} FROM event WHERE ${where.join(' AND ')} ORDER BY seq LIMIT ?`;
+    await this.#breather.breathe();
     // Whoever asks for no events, such as status, need not load it.
     this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
     return translated(this.#db.file, () => {
@@ -189,8 +193,7 @@ class SqliteStore implements Store {
       // Thousands of rows stand between a resume and its first task: lists take half the time that objects do.
       const statement = this.#db.prepare(sql);
       statement.setReturnArrays(true);
-      const rows = statement.all(...values, options.limit ?? -1) as unknown as Row[];
-      for (const row of rows) {
+      for (const row of statement.iterate(...values, options.limit ?? -1) as unknown as Iterable<Row>) {
         bytes += row[2].length;
         page.push(this.#recorded(run, row, read, options.valueBytesMax));
         if (options.limit !== undefined && bytes > PAGE_BYTES_MAX) break;
@@ -201,6 +204,7 @@ class SqliteStore implements Store {
 
   async follow(options: FollowOptions): Promise<Followed[]> {
     const { sql, values } = followQuery(options);
+    await this.#breather.breathe();
     this.#problem ??= (await import('../contract/check-event.ts')).eventProblem;
     return translated(this.#db.file, () => {
       const page: Followed[] = [];

@@ -196,15 +196,26 @@ async function pageOfList(
 const PAGE_EVENTS = 200;
 const PAGE_EVENTS_MAX = 1000;
 
-/** `next` is where the next page begins; it is there also where there is nothing more yet. */
+/**
+ * `next` is where the next page begins; it is there also where there is nothing more yet. What the store gives at once is
+ * enough: it knows how much may be held.
+ */
 async function pageOf(input: Input, around: HttpContext): Promise<{ events: unknown[]; next: string }> {
   const { limit = PAGE_EVENTS, follow } = input as { limit?: number; follow?: boolean };
   if (follow) throw new HttpProblem(406, 'usage', 'to follow events, send Accept: text/event-stream');
   const events: unknown[] = [];
+  const enough = new AbortController();
   const { cursor } = await perform(
     'events',
     { ...input, limit: Math.min(limit, PAGE_EVENTS_MAX) },
-    { ...around, seen: (some: unknown[]) => void events.push(...some) },
+    {
+      ...around,
+      signal: AbortSignal.any([around.signal, enough.signal]),
+      seen(some: unknown[]) {
+        events.push(...some);
+        enough.abort();
+      },
+    },
   );
   return { events, next: cursor };
 }

@@ -9,6 +9,7 @@ import type { Role } from '../../contract/role.ts';
 import type { ServedRepository } from '../../contract/serving-schema.ts';
 import { createServer } from '../../system/net/http.ts';
 import { listen } from '../../system/net/listen.ts';
+import { paceRequests } from '../../system/net/pace-requests.ts';
 import { listenOnSocket } from '../../system/net/listen-on-socket.ts';
 import type { HttpCaller } from './access.ts';
 import { SOCKET, type Call, type Headers, type Pour, type Reply, type Sink } from './call.ts';
@@ -149,6 +150,7 @@ export class HttpServer implements AsyncDisposable {
         });
       },
     );
+    paceRequests(server);
     server.maxConnections = CONNECTIONS_MAX;
     server.on('clientError', refuse);
     return server;
