@@ -137,6 +137,8 @@ const OWN: Readonly<Record<string, string>> = {
   'hook.failed about': 'a task or a question',
   'hook.failed seq': 'of the event that a webhook was to be told of',
   'hooks.armed webhooks': 'which, and at which moments',
+  'hooks.armed sealed':
+    'a seal of the user whose bosun wrote it; without, they are never sent what they were not told',
   'hook.told hook': 'which',
   'hook.told moment': 'what it was called for',
   'hook.told seq': 'of the event that it was told of',

@@ -1,7 +1,7 @@
 /** Runs that are left to the next engine that looks, and the engines that look. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, rm } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -14,6 +14,7 @@ import { RunQueue } from '../src/run/run-queue.ts';
 import { decide } from '../src/schedule/decide/decide.ts';
 import { apply, create } from '../src/schedule/fold/fold.ts';
 import { bosun as command, start } from './fixtures/cli.ts';
+import { userStateDirectory } from '../src/store/user-state.ts';
 import { makeRepository, type TestRepository } from './fixtures/repository.ts';
 
 const PATIENT = workflow({ name: 'patient', tasks: { go: { approve: 'Go on?' } } });
@@ -282,6 +283,40 @@ describe('an engine that looks', { timeout: 120_000 }, () => {
     expect((await bosun.status(fine.id)).run.state).toBe('done');
   });
 
+  it('drives no run by itself that another user queued, or an earlier version, and says once how to start it', async () => {
+    await using repository = await makeRepository();
+    await using bosun = new Bosun(repository.path);
+    const { id } = await bosun.queue(writes('theirs'));
+    const { id: other } = await bosun.queue(writes('older'));
+    const journal = new DatabaseSync(path.join(repository.path, '.git/bosun/journal.db'));
+    const sql = `UPDATE event SET body = json_remove(body, '$.queued.sealed') WHERE run = ? AND seq = 1`;
+    journal.prepare(sql).run(other);
+    journal.close();
+    const state = path.join(repository.path, '.git/state-of-another');
+    const told: string[] = [];
+    const tell = ({ run, why }: { run: string; why?: string }): void => void told.push(`${run}: ${why}`);
+    vi.stubEnv('XDG_STATE_HOME', state);
+    expect(await bosun.work({ told: tell })).toEqual({ done: 0, failed: 0, cancelled: 0 });
+    expect(told).toEqual([
+      expect.stringMatching(/^theirs-1: it was not queued by you on this machine.*bosun resume theirs-1/),
+      expect.stringMatching(/^older-1: .*bosun resume older-1/),
+    ]);
+    const trouble: string[] = [];
+    {
+      using starter = new RunStarter((text) => void trouble.push(text));
+      for (let n = 0; n < 3; n++) await starter.changed(repository.path);
+    }
+    expect(trouble).toHaveLength(2);
+    expect(trouble[0]).toContain(`run theirs-1 of ${repository.path} waits: it was not queued by you`);
+    expect((await bosun.status(id)).run.state).toBe('pending');
+    const own = await bosun.queue(writes('own'));
+    expect(await bosun.work()).toMatchObject({ done: 1 });
+    expect((await bosun.status(own.id)).run.state).toBe('done');
+    vi.unstubAllEnvs();
+    expect(await bosun.work()).toMatchObject({ done: 1 });
+    expect((await (await bosun.resume(other)).finished).state).toBe('done');
+  });
+
   it('leaves out a run that it cannot read, drives the others, and fails at the end', async () => {
     await using repository = await makeRepository();
     await using bosun = new Bosun(repository.path);
@@ -306,7 +341,11 @@ describe('an engine that looks', { timeout: 120_000 }, () => {
     const agent = { prompt: 'Work.', runtime: 'cli', command: 'true' } as const;
     const ids = [(await bosun.queueExec(agent)).id, (await bosun.queueExec(agent)).id];
     await repository.write({ '.bosun/config.yaml': 'budget: { usd-per-day: 5 }\n' });
-    vi.stubEnv('XDG_STATE_HOME', path.join(repository.path, 'README.md'));
+    // the user's own state, but for what all runs share
+    const state = path.join(repository.path, '.git/state');
+    await mkdir(path.join(state, 'bosun/machine.db'), { recursive: true, mode: 0o700 });
+    await copyFile(path.join(userStateDirectory(), 'queue.key'), path.join(state, 'bosun/queue.key'));
+    vi.stubEnv('XDG_STATE_HOME', state);
     onTestFinished(() => void vi.unstubAllEnvs());
     await expect(bosun.work({ atOnce: 1 })).rejects.toMatchObject({ code: 'system' });
     for (const id of ids) expect((await bosun.status(id)).run.state).toBe('pending');

@@ -131,7 +131,7 @@ export const EVENT_SCHEMAS = {
       base: text,
       dirty: flag,
       overBudget: opt(literal('warn')),
-      queued: opt(object({ by: text, trusted: opt(trusted) })),
+      queued: opt(object({ by: text, trusted: opt(trusted), sealed: opt(text) })),
       parent: opt(object({ run: text, task: text })),
     }),
   'run.isolation': () =>
@@ -198,7 +198,8 @@ export const EVENT_SCHEMAS = {
     event('attempt.hooked', { ...of, hook: text, veto: opt(text), env: opt(texts), prompt: opt(text) }),
   'hook.failed': () =>
     event('hook.failed', { hook: text, moment, about: opt(text), why: text, seq: opt(count) }),
-  'hooks.armed': () => event('hooks.armed', { webhooks: list(object({ hook: text, on: list(moment) })) }),
+  'hooks.armed': () =>
+    event('hooks.armed', { webhooks: list(object({ hook: text, on: list(moment) })), sealed: opt(text) }),
   'hook.told': () => event('hook.told', { hook: text, moment, seq: count }),
   'attempt.agent': () => event('attempt.agent', { ...of, event: agentEvent }),
   'attempt.progress': () => event('attempt.progress', { ...of, text, percent: opt(count) }),

@@ -40,7 +40,12 @@ export type HookFact =
   /** A hook, webhook or notification did not do what it was to do; that changes nothing. `about`: a task or a question. `seq`: as in `hook.told`. */
   | { type: 'hook.failed'; hook: string; moment: HookMoment; about?: string; why: string; seq?: number }
   /** From here on these webhooks are told, until the next such event says otherwise. */
-  | { type: 'hooks.armed'; webhooks: { hook: string; on: HookMoment[] }[] }
+  | {
+      type: 'hooks.armed';
+      webhooks: { hook: string; on: HookMoment[] }[];
+      /** A seal of the user whose bosun wrote it; without, they are never sent what they were not told. */
+      sealed?: string;
+    }
   /** A webhook took what it was told of the event with this `seq`. */
   | { type: 'hook.told'; hook: string; moment: HookMoment; seq: number };
 

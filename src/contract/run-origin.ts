@@ -8,6 +8,8 @@ export interface Queued {
    * a seal of that user's, see queued-trust.ts. Journals of earlier versions say `true`, which counts for nothing.
    */
   trusted?: string | true;
+  /** A seal of whoever queued it, see own-seal.ts: without that of the user whose engine looks it does not start by itself. */
+  sealed?: string;
 }
 
 export interface Parent {

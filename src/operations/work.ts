@@ -7,6 +7,7 @@ import { BosunError } from '../contract/errors.ts';
 import type { ShownRunState } from '../contract/run.ts';
 import { loadConfigs, userConfigFile } from '../definition/config.ts';
 import { EnginePool } from '../run/engine-pool.ts';
+import { isQueuedHere, notQueuedHere } from '../run/own-seal.ts';
 import { openQueue, type OpenedQueue } from '../run/run-queue.ts';
 import { agentsAtOnce } from '../run/shared-machine.ts';
 import type { Store } from '../store/store.ts';
@@ -41,6 +42,7 @@ export async function workOnQueue(options: WorkOptions): Promise<OutputOf<'work'
   const trouble = new AbortController();
   const stop = AbortSignal.any([trouble.signal, ...(options.signal ? [options.signal] : [])]);
   const leftOut = new Map<string, unknown>();
+  const strange = new Set<string>();
   const leaveOut = (run: string, error: unknown, state: 'pending' | 'interrupted'): void => {
     leftOut.set(run, error);
     options.told?.({ run, state, why: error instanceof Error ? error.message : String(error) });
@@ -66,10 +68,24 @@ export async function workOnQueue(options: WorkOptions): Promise<OutputOf<'work'
   /** False where nothing is left that is for this one to do. */
   const fill = async (wake: () => void): Promise<boolean> => {
     const room = atOnce - under.size;
-    const waiting = room > 0 ? await store.pendingRuns(atOnce + OTHERS_MAX + leftOut.size) : [];
+    const waiting =
+      room > 0 ? await store.pendingRuns(atOnce + OTHERS_MAX + leftOut.size + strange.size) : [];
     for (const { id } of waiting) {
       if (under.size >= atOnce || stop.aborted) break;
-      if (under.has(id) || leftOut.has(id) || (await store.driver(id))) continue;
+      if (under.has(id) || leftOut.has(id) || strange.has(id) || (await store.driver(id))) continue;
+      let isOwn: boolean;
+      try {
+        isOwn = await isQueuedHere(options.cwd, store, id);
+      } catch (error) {
+        if (isOfMachine(error)) throw error;
+        leaveOut(id, error, 'pending');
+        continue;
+      }
+      if (!isOwn) {
+        strange.add(id);
+        options.told?.({ run: id, state: 'pending', why: notQueuedHere(id) });
+        continue;
+      }
       const work = drive(id).catch((error: unknown) => trouble.abort(error));
       const over = (): void => (under.delete(id), wake());
       under.set(id, work.then(over));

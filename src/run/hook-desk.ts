@@ -23,6 +23,7 @@ import { shortVeto } from '../hooks/hook-answer.ts';
 import type { Hook } from '../hooks/hook.ts';
 import { Lane } from '../hooks/lane.ts';
 import { nodeOf, type Node } from '../schedule/state.ts';
+import { sealArmed } from './own-seal.ts';
 import { HookInputs } from './hook-input.ts';
 import type { HookPlace } from './hook-list.ts';
 import type { Landings } from './landings.ts';
@@ -161,8 +162,10 @@ export class HookDesk {
       if (hook) this.#add(hook, each, this.#signal);
     }
     const why = 'bosun was killed before it could be told, and that is too long ago';
+    const on = webhooks.map((hook) => ({ hook: hook.name, on: [...hook.on] }));
+    const sealed = sealArmed(top, loop.state.id);
     return [
-      { type: 'hooks.armed', webhooks: webhooks.map(({ name, on }) => ({ hook: name, on: [...on] })) },
+      { type: 'hooks.armed', webhooks: on, ...(sealed !== undefined && { sealed }) },
       ...left.map(({ hook, moment, seq }) => ({ type: 'hook.failed', hook, moment, seq, why }) as const),
     ];
   }

@@ -20,6 +20,7 @@ import { inspectRepository, type Repository } from '../system/git/repository.ts'
 import { firstBatch, type NewRun } from './create-run.ts';
 import { holdBase } from './hold-base.ts';
 import { lastNumberOf } from './kept-runs.ts';
+import { sealQueued } from './own-seal.ts';
 import { createHome } from './prepare-home.ts';
 
 /** Asked for and not yet in the journal; more are refused. */
@@ -149,7 +150,9 @@ export class RunQueue implements AsyncDisposable {
         first: (id) => {
           made.add(id);
           const word = trusted && { trusted: trusted(id) };
-          return firstBatch({ ...run, queued: { ...queued, ...word }, base: bases[n]! }, atMs)(id);
+          const unsealed = { ...run, queued: { ...queued, ...word }, base: bases[n]! };
+          const sealed = sealQueued(this.#cwd, { type: 'run.created', id, ...unsealed });
+          return firstBatch({ ...unsealed, queued: { ...unsealed.queued, sealed } }, atMs)(id);
         },
         ...(once && { once }),
       })),

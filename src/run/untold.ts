@@ -8,6 +8,7 @@ import { foldRecorded } from '../schedule/fold/format-2.ts';
 import type { State } from '../schedule/state.ts';
 import { eventsOf } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
+import { isArmedHere } from './own-seal.ts';
 import { HookInputs } from './hook-input.ts';
 
 /** What is older is of no use to whoever would be told. */
@@ -48,7 +49,11 @@ export async function findUntold(store: Store, run: string, top: string, nowMs: 
   const due = new Map<string, Due>();
   let armed = new Map<string, readonly HookMoment[]>();
   for await (const { event, seq, atMs } of eventsOf(store, run, { types: TYPES, valueBytesMax: 0 })) {
-    if (event.type === 'hooks.armed') armed = new Map(event.webhooks.map(({ hook, on }) => [hook, on]));
+    if (event.type === 'hooks.armed')
+      // What a stranger's journal says has happened is nothing to tell with this user's secret.
+      armed = isArmedHere(top, run, event.sealed)
+        ? new Map(event.webhooks.map(({ hook, on }) => [hook, on]))
+        : new Map();
     else if (event.type === 'hook.told' || event.type === 'hook.failed')
       due.delete(keyOf(event.hook, event.moment, event.seq));
     else

@@ -56,7 +56,7 @@ function makeKey(file = keyFile()): Buffer {
   } catch (cause) {
     if (cause instanceof BosunError) throw cause;
     const { message } = cause as Error;
-    const told = `cannot seal what you trust: ${message}; make ${path.dirname(file)} writable`;
+    const told = `cannot seal what you queue or trust: ${message}; make ${path.dirname(file)} writable`;
     throw new BosunError('system', told, { cause });
   }
 }

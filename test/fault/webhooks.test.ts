@@ -50,9 +50,13 @@ beforeEach(() => {
   heard = [];
 });
 
-async function bosun(...args: string[]): Promise<void> {
+function bosun(...args: string[]): Promise<void> {
+  return bosunAs({}, ...args);
+}
+
+async function bosunAs(more: Record<string, string>, ...args: string[]): Promise<void> {
   const XDG_CONFIG_HOME = path.join(repository.path, '.git', 'config-of-anna');
-  engine = startProgram([BOSUN, ...args], repository.path, { XDG_CONFIG_HOME });
+  engine = startProgram([BOSUN, ...args], repository.path, { XDG_CONFIG_HOME, ...more });
   const { code, stderr } = await engine.finished;
   if (code !== 0 && code !== null) throw new Error(stderr);
 }
@@ -86,6 +90,19 @@ it('the end of a run that nobody drives again is told by the next engine, once',
   const count = heard.length;
   await bosun('exec', '--', 'true');
   expect(heard.slice(count).filter(({ id }) => id === lost.id)).toEqual([]);
+});
+
+it('what the journal of another user says was not told is not told, as in an archive that somebody unpacks', async () => {
+  isDeadly = ({ type }) => type === 'run-ended';
+  await bosun('exec', '--', 'true');
+  const lost = heard.at(-1)!;
+  isDeadly = () => false;
+  const told = (): number => heard.filter(({ id }) => id === lost.id).length;
+  await bosunAs({ XDG_STATE_HOME: path.join(repository.path, '.git', 'state-of-ben') }, 'exec', '--', 'true');
+  expect(heard.at(-1)!.type).toBe('run-ended');
+  expect(told()).toBe(1);
+  await bosun('exec', '--', 'true');
+  expect(told()).toBe(2);
 });
 
 async function hasEnded(): Promise<boolean> {

@@ -12,6 +12,7 @@ import { PACKAGE } from '../../base/package-directory.ts';
 import type { Actor } from '../../contract/actor.ts';
 import { BosunError } from '../../contract/errors.ts';
 import { openJournal } from '../../run/journal.ts';
+import { isQueuedHere, notQueuedHere } from '../../run/own-seal.ts';
 import { startInOwnSession } from '../../system/process/process.ts';
 import { startDetached } from '../start-detached.ts';
 
@@ -35,6 +36,8 @@ export class RunStarter implements Disposable {
   readonly #driven = new Map<string, Driven>();
   /** By directory: when it is tried again, and which runs waited when it failed. */
   readonly #failed = new Map<string, { timer: NodeJS.Timeout; waiting: Promise<ReadonlySet<string>> }>();
+  /** Runs that wait and are not this user's. */
+  readonly #strange = new Set<string>();
   #isClosed = false;
 
   /** Is told, for people, why what waits is not driven. */
@@ -82,10 +85,27 @@ export class RunStarter implements Disposable {
   }
 
   async #wakeIfWaiting(directory: string): Promise<void> {
-    const waiting = await waitingIn(directory);
+    const waiting = await this.#waitingIn(directory);
     const known = await this.#failed.get(directory)?.waiting;
     const isNew = [...waiting].some((run) => !known?.has(run));
     if (isNew && !this.#driven.has(directory)) this.#start(directory, 0);
+  }
+
+  /** Of what waits, what this user left there: nothing else starts by itself, and each is told of once. */
+  async #waitingIn(directory: string): Promise<ReadonlySet<string>> {
+    await using journal = await openJournal(directory);
+    const { store } = journal;
+    const own = new Set<string>();
+    for (const { id, createdAtMs } of await store.pendingRuns(WAITING_MAX)) {
+      const key = JSON.stringify([directory, id, createdAtMs]);
+      if (this.#strange.has(key)) continue;
+      if (await isQueuedHere(directory, store, id)) own.add(id);
+      else {
+        this.#strange.add(key);
+        this.#onTrouble(`run ${id} of ${directory} waits: ${notQueuedHere(id)}`);
+      }
+    }
+    return own;
   }
 
   #start(directory: string, failures: number): void {
@@ -119,22 +139,20 @@ export class RunStarter implements Disposable {
     const unsaid = code === 1 ? trouble : undefined;
     const waitMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX);
     const timer = setTimeout(() => void this.#again(directory, failures + 1, unsaid), waitMs);
-    this.#failed.set(directory, { timer, waiting: waitingIn(directory).catch(() => new Set<string>()) });
+    this.#failed.set(directory, {
+      timer,
+      waiting: this.#waitingIn(directory).catch(() => new Set<string>()),
+    });
   }
 
   async #again(directory: string, failures: number, trouble?: string): Promise<void> {
     this.#failed.delete(directory);
     try {
-      if ((await waitingIn(directory)).size === 0 || this.#driven.has(directory)) return;
+      if ((await this.#waitingIn(directory)).size === 0 || this.#driven.has(directory)) return;
       if (trouble !== undefined) this.#onTrouble(trouble);
       this.#start(directory, failures);
     } catch {
       // whoever asks for something of it is told
     }
   }
-}
-
-async function waitingIn(directory: string): Promise<ReadonlySet<string>> {
-  await using journal = await openJournal(directory);
-  return new Set((await journal.store.pendingRuns(WAITING_MAX)).map(({ id }) => id));
 }
