@@ -53,6 +53,11 @@ describe('a question with choices', () => {
     await terminal.shows('? first: One?  [y]es [n]o · 1 more: ↑↓ selects a task');
     await terminal.press('Down', 'Down');
     await terminal.shows('? second: Two?  [y]es [n]o');
+    await terminal.press('maybe'); // as who types words begins
+    await terminal.press('m', 'y');
+    await terminal.shows('one key answers: stop typing for a second, then press y or n');
+    expect((await bosun(repository.path, 'logs')).stdout).not.toContain('answered');
+    await new Promise((resolve) => setTimeout(resolve, 1100));
     await terminal.press('y');
     await terminal.shows(/answered second: yes, by \S+ \(Two\?\)/);
     await terminal.shows('? first: One?');

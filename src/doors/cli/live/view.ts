@@ -21,6 +21,8 @@ const PROMPT_COLUMNS_MAX = 24;
 const TICK_MS = 1000;
 /** The log of a task that is opened grows. */
 const OPEN_TICK_MS = 250;
+/** Who types a word has the next letter sooner than this. */
+const WORD_MS = 1000;
 
 export interface LiveKeys {
   interrupt(): void;
@@ -56,6 +58,8 @@ export class LiveView {
   #open: OpenTask | undefined;
   #isSuspended = false;
   #isCancelling = false;
+  /** When something was last typed that does not answer the question, which one key answers. */
+  #strayAtMs = -Infinity;
   #typing: Typing | undefined;
   /** The question that is on the screen: a key answers no other, however soon that comes. */
   #asked: ShownQuestion | undefined;
@@ -196,6 +200,7 @@ export class LiveView {
   /** Only what prints is worth a word. */
   #unknownKey(key: Key): void {
     if ([...key].length !== 1 || key === ' ') return;
+    if (this.#asked && isYesNo(this.#asked)) return this.#stray();
     const { choices = [] } = this.#asked ?? {};
     const isNumber = /^[0-9]$/.test(key) && choices.length > 0;
     this.notice(
@@ -203,6 +208,12 @@ export class LiveView {
         ? `there is no choice ${key}, only 1–${Math.min(9, choices.length)}`
         : `${key} does nothing here · ? shows the keys`,
     );
+  }
+
+  /** Somebody types words at a question that one key answers. */
+  #stray(): void {
+    this.#strayAtMs = performance.now();
+    this.notice('one key answers: stop typing for a second, then press y or n');
   }
 
   /** Whether the key was meant for the question that is shown. */
@@ -218,6 +229,10 @@ export class LiveView {
     if (this.#marked?.question !== id) this.#marked = undefined;
     if (isYesNo(question)) {
       if (!/^[yn]$/i.test(key)) return false;
+      if (performance.now() - this.#strayAtMs < WORD_MS) {
+        this.#stray(); // the y of "maybe" is no answer
+        return true;
+      }
       this.#answer(id, key.toLowerCase() === 'y' ? 'yes' : 'no');
       return true;
     }
@@ -267,6 +282,7 @@ export class LiveView {
   }
 
   #text(text: string): void {
+    if (!this.#typing && this.#asked && isYesNo(this.#asked)) return this.#stray();
     this.#typing?.line.add(text);
     this.changed();
   }
