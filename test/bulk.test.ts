@@ -179,7 +179,9 @@ describe('a journal of an earlier version', () => {
       db.prepare('UPDATE event SET body = ? WHERE seq = ?').run(JSON.stringify(event), seq!);
     }
     db.exec('ALTER TABLE event DROP COLUMN format; DROP TABLE value; DROP TABLE pruned');
-    db.exec('DROP INDEX run_open; DROP INDEX run_pending; DROP TABLE once; DROP TABLE batch');
+    db.exec(
+      'DROP INDEX run_open; DROP INDEX run_pending; DROP TABLE once; DROP TABLE batch; DROP TABLE identity',
+    );
     db.exec('PRAGMA user_version = 1');
     db.close();
 

@@ -79,7 +79,7 @@ describe('events of everything', { timeout: 60_000 }, () => {
     await perform('forgetRepository', { repository: 'first' }, { cwd: '/', by: ANNA });
     await seen('second', await queue(second, 'true'));
     const { id } = all.events.findLast(({ id }) => id !== undefined)!;
-    expect(id).toMatch(/^second:\d+\.\d+$/);
+    expect(id).toMatch(/^second:\d+\.\d+\.[0-9a-f]{12}$/);
     const before = all.events.length;
     await perform('allowRepository', {}, { cwd: first.path, by: ANNA });
     const run = await queue(first, 'true');

@@ -8,7 +8,8 @@ import { findRun, openJournal, openOwnJournal, prepareJournal } from '../run/jou
 const PAGE = 1000;
 /** Readers want to see an agent's line as it comes. */
 const LOOK_MS = 10;
-const CURSOR = /^(\d{1,15})\.(\d{1,15})$/;
+/** The last part says of which journal it is. */
+const CURSOR = /^(\d{1,15})\.(\d{1,15})(?:\.([0-9a-f]{1,32}))?$/;
 
 export type FollowEventsOptions = Reading<'events'> & {
   /** The next events are not read before it has taken these. */
@@ -22,11 +23,14 @@ export async function followEvents(options: FollowEventsOptions): Promise<ReadUp
   const { store } = journal;
   const run = options.run === undefined ? {} : { run: (await findRun(journal, options.run)).id };
   const head = await store.head();
-  let after = options.fromNow ? head : readCursor(options.after);
-  if (after.batch > head.batch)
+  const identity = await store.identity();
+  const spell = ({ batch, seq }: Cursor): string => `${batch}.${seq}.${identity}`;
+  const given = readCursor(options.after);
+  let after: Cursor = options.fromNow ? head : given;
+  if (after.batch > head.batch || (given.identity ?? identity) !== identity)
     throw new BosunError(
       'not-found',
-      `there is no event ${spellCursor(after)} in this journal: it is from another one; read from the beginning`,
+      `there is no event ${options.after} in this journal: it is from another one; read from the beginning`,
     );
   for await (const _ of looks(store, follow, signal)) {
     for (let left = limit; left > 0;) {
@@ -34,11 +38,11 @@ export async function followEvents(options: FollowEventsOptions): Promise<ReadUp
       const last = page.at(-1);
       if (!last || signal?.aborted) break;
       left -= page.length;
-      await seen(page.map(({ recorded, cursor }) => ({ ...recorded, cursor: spellCursor(cursor) })));
+      await seen(page.map(({ recorded, cursor }) => ({ ...recorded, cursor: spell(cursor) })));
       after = last.cursor;
     }
   }
-  return { cursor: spellCursor(after) };
+  return { cursor: spell(after) };
 }
 
 /** Once, or again each time that somebody has written. */
@@ -51,17 +55,13 @@ async function* looks(
   else yield;
 }
 
-function spellCursor({ batch, seq }: Cursor): string {
-  return `${batch}.${seq}`;
-}
-
-function readCursor(text: string | undefined): Cursor {
+function readCursor(text: string | undefined): Cursor & { identity?: string } {
   if (text === undefined) return { batch: 0, seq: 0 };
-  const [, batch, seq] = CURSOR.exec(text) ?? [];
+  const [, batch, seq, identity] = CURSOR.exec(text) ?? [];
   if (batch === undefined)
     throw new BosunError(
       'usage',
-      `events: after must be the cursor of an event, such as 12.345; not ${text}`,
+      `events: after must be the cursor of an event, such as 12.345.0f3a9c27b1d4; not ${text}`,
     );
-  return { batch: Number(batch), seq: Number(seq) };
+  return { batch: Number(batch), seq: Number(seq), ...(identity !== undefined && { identity }) };
 }

@@ -8,6 +8,7 @@ import { damaged, lacksSpace, translated } from './sqlite-errors.ts';
 
 /** The version of the journal from which on events have a format. */
 const FORMAT_SINCE = 4;
+const IDENTITY_SINCE = 8;
 
 export class JournalDatabase implements Disposable {
   readonly file: string;
@@ -42,6 +43,11 @@ export class JournalDatabase implements Disposable {
       this.#db.close();
       throw error;
     }
+  }
+
+  /** Not where it is of before, and could not be brought up to date. */
+  get hasIdentity(): boolean {
+    return this.#version >= IDENTITY_SINCE;
   }
 
   /** Whether it is still the file at its place, in the version in which it was opened, and can be written. */

@@ -86,4 +86,9 @@ export const MIGRATIONS = [
   CREATE INDEX batch_run ON batch (run);
   INSERT INTO batch (run, first, last) SELECT id, 1, seq FROM run ORDER BY rowid;
   `,
+  `
+  -- Which journal this is: another one may be at its place later, with other events under the same numbers.
+  CREATE TABLE identity (id TEXT NOT NULL) STRICT;
+  INSERT INTO identity (id) VALUES (lower(hex(randomblob(6))));
+  `,
 ];

@@ -230,6 +230,10 @@ class SqliteStore implements Store {
     return { batch: Number(row?.n ?? 0), seq: Number(row?.last ?? 0) };
   }
 
+  async identity(): Promise<string> {
+    return this.#db.hasIdentity ? String(this.#db.get('SELECT id FROM identity')?.id) : '0';
+  }
+
   #recorded(
     run: string,
     [seq, atMs, body, format]: Row,

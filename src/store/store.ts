@@ -145,6 +145,8 @@ export interface Store extends AsyncDisposable {
   follow(options: FollowOptions): Promise<Followed[]>;
   /** Behind the last of them. */
   head(): Promise<Cursor>;
+  /** Which journal it is: no other one has this, also not one that takes its place. */
+  identity(): Promise<string>;
   /** A value that an event of the run refers to. At once: it is read while the run decides. */
   value(run: string, ref: ValueRef): Json;
   /** How much of what agents printed and told is in the journal. */

@@ -40,7 +40,12 @@ export function isAfter(cursor: string, other: string): boolean {
   return batch > otherBatch || (batch === otherBatch && seq > otherSeq);
 }
 
+/** Where the events of the journal begin that `cursor` is of. */
+export function startOf(cursor: string): string {
+  return `0.0.${cursor.split('.')[2] ?? ''}`;
+}
+
 function numbersOf(cursor: string): [number, number] {
-  const at = cursor.indexOf('.');
-  return [Number(cursor.slice(0, at)), Number(cursor.slice(at + 1))];
+  const [batch, seq] = cursor.split('.');
+  return [Number(batch), Number(seq)];
 }

@@ -9,7 +9,7 @@ import type { FollowedEvent } from '../../contract/outputs.ts';
 import { perform } from '../../operations/perform.ts';
 import type { Sink } from './call.ts';
 import type { EventFeed, FeedReader } from './event-feed.ts';
-import { EventFrame, isAfter } from './event-frame.ts';
+import { EventFrame, isAfter, startOf } from './event-frame.ts';
 
 const PAGE_EVENTS = 100;
 
@@ -29,6 +29,8 @@ interface ReaderOptions {
   by: Actor;
   sink: Sink;
   write(frame: EventFrame, reader: EventReader): void;
+  /** It begins anew, since where it stood is a place in another journal. */
+  begunAnew(reader: EventReader): void;
   /** It has taken nothing of a page for too long. */
   stalledMs: number;
 }
@@ -41,6 +43,8 @@ export class EventReader implements FeedReader, Disposable {
   readonly #options: ReaderOptions;
   #isLive = false;
   #isPlaced: boolean;
+  /** Whether this is still to be told. */
+  #beginsAnew = false;
   readonly #failed = Promise.withResolvers<never>();
 
   constructor(options: ReaderOptions) {
@@ -75,11 +79,13 @@ export class EventReader implements FeedReader, Disposable {
       this.#isLive = wanted.run === undefined; // of a run it is not known yet whether there is such a one
       if (this.#isLive) return onFirst();
     }
+    if (wanted.after !== undefined) this.#requireJournal(feed.head);
     let isFirst = true;
     while (!sink.signal.aborted) {
       const { head } = feed;
       const count = await this.#page();
       if (isFirst) onFirst();
+      this.#tellAnew();
       isFirst = false;
       if (count === 0 && feed.head === head) {
         this.#isLive = true;
@@ -87,6 +93,21 @@ export class EventReader implements FeedReader, Disposable {
       }
       if (count > 0) await taken(sink, stalledMs);
     }
+  }
+
+  /** Numbers of another journal say nothing in this one: what they seem to leave out was never read. */
+  #requireJournal(head: string): void {
+    const start = startOf(head);
+    if (startOf(this.cursor) === startOf('')) return; // it does not say of which
+    if (startOf(this.cursor) === start && !isAfter(this.cursor, head)) return;
+    this.cursor = start;
+    this.#beginsAnew = true;
+  }
+
+  #tellAnew(): void {
+    if (!this.#beginsAnew) return;
+    this.#beginsAnew = false;
+    this.#options.begunAnew(this);
   }
 
   push(frame: EventFrame): void {
@@ -127,6 +148,7 @@ export class EventReader implements FeedReader, Disposable {
   }
 
   #take(frame: EventFrame): void {
+    this.#tellAnew();
     const { run, withoutOutput } = this.#options.wanted;
     this.cursor = frame.cursor;
     if (run !== undefined && frame.run !== run) return;

@@ -4,7 +4,7 @@ import type { Call } from './call.ts';
 import type { Watched } from './event-streams.ts';
 import { HttpProblem } from './problem.ts';
 
-const CURSOR = /^\d{1,15}\.\d{1,15}$/;
+const CURSOR = /^\d{1,15}\.\d{1,15}(?:\.[0-9a-f]{1,32})?$/;
 const ID_CHARS_MAX = 64 * 1024;
 
 /** Whether the caller wants events as they come. */

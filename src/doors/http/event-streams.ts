@@ -136,6 +136,11 @@ export class EventStreams {
       drop(sink, reader);
       end();
     };
+    const begunAnew = (reader: EventReader): void => {
+      const id = watched.isOfAll ? idOf(readers) : reader.cursor;
+      const data = JSON.stringify({ repository: reader.name });
+      if (!isOver) sink.write(`id: ${id}\nevent: reset\ndata: ${data}\n\n`);
+    };
     let isOpened = false;
     const open = (): void => {
       if (!isOpened && !isOver) sink.write(OPENING);
@@ -162,7 +167,16 @@ export class EventStreams {
     const begin = ({ name, directory }: ServedRepository, after?: string): Promise<void> => {
       const feed = this.#feed(name, directory);
       const wanted = { ...watched.wanted, ...(after !== undefined && { after }) };
-      const reader = new EventReader({ feed, name, wanted, by, sink, write, stalledMs: STALLED_MS });
+      const reader = new EventReader({
+        feed,
+        name,
+        wanted,
+        by,
+        sink,
+        write,
+        begunAnew,
+        stalledMs: STALLED_MS,
+      });
       const left = Promise.withResolvers<void>();
       const leave = (): void => {
         this.#leave(feed, reader);
