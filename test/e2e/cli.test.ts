@@ -330,7 +330,7 @@ describe('a run that is interrupted', () => {
     const run = start(repository.path, 'run', '--verbose');
     await run.prints('│ ready');
     expect((await bosun(repository.path, 'status')).stdout).toMatch(
-      /stubborn-1 running for .*\n.*1 running\n\n.*mule/,
+      /stubborn-1 running for .*\n.*1 running · trap "" TERM INT HUP; .*\n\n.*mule/,
     );
     expect(await bosun(repository.path, 'resume')).toMatchObject({
       code: 2,
@@ -410,7 +410,7 @@ tasks:
     expect(working).toMatch(/^● live-1 {2}1 running, 1 waiting {2}\d\.\ds$/m);
     expect(working).toMatch(/^● running +work +\d\.\ds {2}hard at it$/m);
     expect(working).toContain('Ctrl-C stops');
-    await terminal.shows('? ship: Merge into main?  [y]es [n]o');
+    await terminal.shows(/^\? ship: Merge into main\?\n {2}work:\n {2}\| hard at it\n {2}\[y\]es \[n\]o/m);
     await terminal.press('y');
     const report = await terminal.shows('exit 0');
     expect(report).toMatch(/^✓ live-1 done/m);
