@@ -132,6 +132,9 @@ describe('an execution', { timeout: 120_000 }, () => {
     expect(
       (await documented.ask(server, 'PUT', '/api/items/a%20b', { body: { title: 'x', text: 'y' } })).status,
     ).toBe(400);
+    expect((await documented.ask(server, 'GET', `${RUNTIME}/executions/nope`)).json).toMatchObject({
+      detail: expect.stringContaining('all: bosun executions') as string,
+    });
     expect((await documented.ask(server, 'DELETE', '/api/items/none')).status).toBe(404);
     expect((await documented.ask(server, 'DELETE', '/api/workers/away')).json).toMatchObject({ id: 'away' });
     expect((await documented.ask(server, 'DELETE', '/api/templates/none')).status).toBe(404);

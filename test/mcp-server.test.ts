@@ -10,8 +10,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { BosunError } from '../src/contract/errors.ts';
 import { OPERATIONS } from '../src/contract/operations.ts';
 import { bounded, plainText } from '../src/doors/mcp/bounds.ts';
+import { messageOf } from '../src/doors/mcp/failures.ts';
 import { personForm, saidIn } from '../src/doors/mcp/person-form.ts';
 import { inputSchemaOf } from '../src/doors/mcp/schemas.ts';
 import { TASKS } from '../src/doors/mcp/tasks.ts';
@@ -38,7 +40,7 @@ describe('the tools', () => {
       'engine_interrupt(action! run task text now) acts → run action task state notes',
       'engine_history(limit) looks → runs',
       'engine_diff(run task attempt outside stat offset) looks → from to files fileCount patch nextOffset notes',
-      'engine_merge(run squash) lands → run kind head branch commits',
+      'engine_merge(run squash) lands → run kind head branch commits unfinished',
       'engine_answer(run question answer chosen note) acts → run question text answer isTaken isPending next',
     ]);
   });
@@ -72,6 +74,20 @@ describe('the tools', () => {
 });
 
 describe('what comes back', () => {
+  it('names the tools of this door, not what a person types, and sums without the dust of additions', () => {
+    const told = (code: 'not-found' | 'usage' | 'conflict', message: string): string =>
+      messageOf(new BosunError(code, message));
+    expect(told('not-found', 'there is no run x (all: bosun history)')).toBe(
+      'not-found: there is no run x (all: engine_history)',
+    );
+    expect(told('usage', 'steer: task is missing')).toBe('usage: task is missing');
+    expect(told('conflict', 'type: bosun merge --undo')).toBe('conflict: type: bosun merge --undo');
+    expect(bounded({ usd: 1.8121999999999994, atMs: 1_795_129_571_763 })).toEqual({
+      usd: 1.8122,
+      atMs: 1_795_129_571_763,
+    });
+  });
+
   it('is plain and short, however long it was and whoever wrote it', () => {
     const long = 'x'.repeat(10_000);
     const given = bounded({
@@ -148,11 +164,14 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     await using agent = await connect('2025-11-25', new StreamableHTTPClientTransport(served.url));
     const refusal = await agent.refusal('engine_execute', { workflow });
     expect(refusal).toMatch(/^not-trusted: .*run the hook true.*bosun trust <file>.*Only the person/s);
-    await agent.call('engine_execute', { file: 'own.yaml' });
+    expect(await agent.refusal('engine_execute', { file: 'own.yaml' })).toMatch(
+      /^not-trusted: .*bosun trust own/s,
+    );
     // Whoever agrees to these very lines of a file means them.
     const { fresh } = await perform('asked', { file: 'own.yaml' }, around);
     expect(fresh).toEqual([expect.stringContaining('run the hook true')]);
     await perform('trust', { asked: fresh }, around);
+    await agent.call('engine_execute', { file: 'own.yaml' });
     await agent.call('engine_execute', { workflow });
     const { runs } = await agent.call('engine_history');
     expect(runs).toHaveLength(2);
@@ -169,7 +188,7 @@ describe('over HTTP', { timeout: 60_000 }, () => {
     const files = [x, path.join(away.path, '.netrc'), 'link.yaml', '.env', '.git/config', '.git/x.yaml'];
     for (const input of [...files.map((file) => ({ file })), { workflow: uses }]) {
       const refusal = await agent.refusal('engine_execute', input);
-      expect(refusal).toMatch(/^usage: start: file must be|it leads out of the repository/);
+      expect(refusal).toMatch(/^usage: file must be|it leads out of the repository/);
       expect(refusal).not.toContain('SECRET');
     }
   });

@@ -44,3 +44,16 @@ it('lists those that look like one, the default first, also before they are comm
     '',
   ]);
 });
+
+it('names the code that lies there, where it finds no file that it may take by itself', async () => {
+  await using repository = await makeRepository({ files: { 'bosun.ts': 'export default 1;\n' } });
+  const { stderr } = await bosun(repository.path, 'check');
+  expect(stderr).toContain('bosun.ts is there, but code only runs if you name it');
+});
+
+it('says which file to trust for its hooks', async () => {
+  const hooks = "name: nightly\nhooks:\n  - { on: before-attempt, name: gate, command: 'true' }\n";
+  await using repository = await makeRepository({ files: { 'nightly.yaml': `${hooks}${WORKFLOW}` } });
+  const { stdout } = await bosun(repository.path, 'hooks', 'nightly.yaml');
+  expect(stdout).toContain('not trusted yet: bosun trust nightly.yaml');
+});

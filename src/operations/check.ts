@@ -66,11 +66,16 @@ function requireFile(cwd: string, top: string | undefined): string {
   const found = findFile(cwd, top);
   if (found !== undefined) return found;
   const where = top === undefined || path.resolve(cwd) === top ? cwd : `${cwd} or above`;
-  throw new BosunError(
-    'usage',
-    `there is no ${WORKFLOW_FILES.join(', ')} in ${where}; write one with: bosun init, or name a file`,
-  );
+  const code = CODE_FILES.find((name) => existsSync(path.join(cwd, name)));
+  const way =
+    code === undefined
+      ? 'write one with: bosun init, or name a file'
+      : `${code} is there, but code only runs if you name it`;
+  throw new BosunError('usage', `there is no ${WORKFLOW_FILES.join(', ')} in ${where}; ${way}`);
 }
+
+/** Code that runs when it is loaded is never taken without its name. */
+const CODE_FILES = ['bosun.ts', 'bosun.mts', 'bosun.js', 'bosun.mjs'];
 
 /** In this directory, or in one above it within the repository. */
 export function findFile(cwd: string, top = topOf(cwd)): string | undefined {

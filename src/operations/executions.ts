@@ -153,7 +153,7 @@ export async function find(
   using records = openRecords();
   const none = new BosunError(
     'not-found',
-    `there is no execution ${JSON.stringify(execution.slice(0, 200))}`,
+    `there is no execution ${JSON.stringify(execution.slice(0, 200))}; an id is the name of a repository and a run, such as shop:execution-1 (all: bosun executions)`,
   );
   const repository = records.repositories.all().find(({ name }) => at > 0 && name === execution.slice(0, at));
   if (!repository) throw none;

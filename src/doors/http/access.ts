@@ -110,7 +110,10 @@ export class Access {
     // Whoever has a token comes in, however many others guess from the same address: all programs of a machine share one.
     const waitMs = this.#failures.take(from);
     if (waitMs > 0) throw tooMany(waitMs, 'too many requests without a valid token');
-    const what = call.headers.authorization === undefined ? 'a token is needed' : 'the token is not valid';
+    const what =
+      call.headers.authorization === undefined
+        ? 'a token is needed'
+        : 'the token is mistyped, expired or revoked';
     throw new HttpProblem(
       401,
       'not-trusted',

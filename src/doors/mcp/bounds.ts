@@ -7,6 +7,8 @@ import { spellControls } from '../../report/text/plain.ts';
 
 const TEXT_CHARS_MAX = 4000;
 const LIST_MAX = 200;
+/** More than a time in milliseconds has. */
+const SHOWN_DIGITS = 14;
 
 /** Line feeds and tabs stay; whatever else a terminal would act on is written out. */
 export function plainText(text: string): string {
@@ -20,6 +22,8 @@ export function bounded<T>(value: T, charsMax = TEXT_CHARS_MAX): T {
 
 function boundedValue(value: unknown, charsMax: number): unknown {
   if (typeof value === 'string') return cutAndCount(plainText(value), charsMax);
+  // a sum of dollars, without the dust of its additions
+  if (typeof value === 'number') return Number(value.toPrecision(SHOWN_DIGITS));
   if (Array.isArray(value)) return value.slice(0, LIST_MAX).map((each) => boundedValue(each, charsMax));
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([, each]) => each !== undefined);

@@ -20,6 +20,6 @@ export function requireOwnFile(cwd: string, file: string): void {
   if (isOwn && isKnown) return;
   throw new BosunError(
     'usage',
-    'start: file must be a workflow file within the repository, such as release.yaml: YAML, JSON or code',
+    'file must be a workflow file within the repository, such as release.yaml: YAML, JSON or code',
   );
 }

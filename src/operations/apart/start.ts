@@ -77,7 +77,7 @@ async function begunWith(cwd: string, { key, hash }: Once): Promise<Started | un
   if (begun.hash === hash) return { run: begun.run, isRepeated: true, notes: [] };
   throw new BosunError(
     'usage',
-    `start: this key was used for another request, which began run ${begun.run}; use a new key for a new run`,
+    `this key was used for another request, which began run ${begun.run}; use a new key for a new run`,
   );
 }
 

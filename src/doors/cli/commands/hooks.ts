@@ -1,4 +1,5 @@
 /** `bosun hooks` */
+import { shellWord } from '../../../base/shell-word.ts';
 import { formatDuration } from '../../../base/units.ts';
 import type { OutputOf } from '../../../contract/operations.ts';
 import { safeJson, spellControls } from '../../../report/text/plain.ts';
@@ -9,17 +10,19 @@ import { hasColor, painter, writeError, writeOut } from '../output.ts';
 import { withTrust } from '../with-trust.ts';
 
 export async function run(typed: Typed): Promise<number> {
-  const hooks = await withTrust(() => ask('hooks', inputOf('hooks', typed)));
+  const input = inputOf('hooks', typed);
+  const hooks = await withTrust(() => ask('hooks', input));
   if (isOn(typed, 'json')) {
     for (const hook of hooks) writeOut(`${safeJson(hook)}\n`);
     return 0;
   }
+  const how = ['bosun trust', ...(input.file === undefined ? [] : [shellWord(input.file)])].join(' ');
   const paint = painter(hasColor(process.stdout));
   for (const hook of hooks) {
     writeOut(`${paint('strong', spellControls(hook.name))}  ${hook.on.join(', ')}\n`);
     writeOut(`  ${spellControls(hook.what)}\n`);
     writeOut(`  ${paint('quiet', whereOf(hook))}\n`);
-    if (!hook.isTrusted) writeOut(`  ${paint('ask', 'not trusted yet: bosun trust')}\n`);
+    if (!hook.isTrusted) writeOut(`  ${paint('ask', `not trusted yet: ${how}`)}\n`);
   }
   writeError(
     hooks.length === 0
