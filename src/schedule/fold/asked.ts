@@ -58,10 +58,7 @@ export function closeAsked(state: State, node?: Node): void {
 }
 
 export function forgetAsked(state: State): void {
-  for (const { id, task } of state.asked.values()) {
-    state.questions.delete(id);
-    setAway(state, nodeOf(state, task), false);
-  }
+  for (const id of state.asked.keys()) state.questions.delete(id);
   state.asked.clear();
   while (state.wants.peek()) state.wants.shift();
 }

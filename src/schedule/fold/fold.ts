@@ -68,7 +68,7 @@ function change(state: State, event: Event, atMs: number): void {
       throw new Error('a run is created once');
     case 'run.isolation':
       forgetAsked(state); // whoever asked an earlier engine is gone
-      forgetWaits(state);
+      forgetWaits(state); // and whoever was held
       state.hasEngine = true;
       delete state.pending;
       return;

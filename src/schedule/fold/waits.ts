@@ -34,7 +34,7 @@ export function endCircle(state: State, { waits }: EventOf<'wait.circled'>): voi
 export function forgetWaits(state: State, node?: Node): void {
   for (const wait of state.agentWaits.values())
     if (node === undefined || wait.task === node.id) endWait(state, wait);
-  if (node) setAway(state, node, false);
+  for (const each of node ? [node] : state.nodes.values()) setAway(state, each, false);
 }
 
 /** Whoever has an answer is at work again, even if another of its calls waits on. */
