@@ -40,7 +40,7 @@ const MEANINGS: Meaning[] = [
     sign: /^(?:\S+@\S+: )?(Permission denied \(|Received disconnect from .*Too many authentication failures)/m,
     code: 'auth',
     why: 'the server does not accept any of your ssh keys',
-    remedy: 'add your key to the account there, and to ssh-agent here; try: ssh -T',
+    remedy: 'add your key to the account there, and to ssh-agent here; check it with: ssh -T USER@HOST',
   },
   {
     sign: /^(Host key verification failed|No \S+ host key is known for)/m,

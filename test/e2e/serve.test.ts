@@ -91,11 +91,14 @@ describe('bosun serve', { timeout: 120_000 }, () => {
     const killed = await serve();
     const { id } = (await killed.ask('POST', `${AT}/runs`, {})).json as { id: string };
     await until(async () => (await killed.ask('GET', `${AT}/runs/${id}`)).json.run.counts.running === 1);
-    const second = await typed('serve', '--port', '0');
+    await using other = await makeRepository({ name: 'other' });
+    const second = await typed('serve', '--port', '0', other.path);
     expect(second).toMatchObject({ code: 2, stdout: '' });
     expect(second.stderr).toMatch(
       new RegExp(`another bosun serve \\(process ${killed.started.child.pid}, at ${killed.url}\\)`),
     );
+    // What did not start has not given its repository to the one that is there.
+    expect((await typed('repositories')).stdout).not.toContain('other');
     await killed[Symbol.asyncDispose]();
     await using next = await serve();
     await using stream = listenTo(next.url, `${AT}/runs/${id}/events`, { token: next.token });

@@ -66,7 +66,7 @@ async function sumUp(typed: Typed): Promise<number> {
   if (isOn(typed, 'json')) for (const row of totals.rows) writeOut(`${safeJson(row)}\n`);
   else if (isOn(typed, 'csv')) writeOut(totalsAsCsv(totals));
   else tellTotals(totals);
-  if (totals.rows.length === 0) writeError('no task was worked on in that time\n');
+  if (totals.rows.length === 0) writeError('nothing to sum up in that time\n');
   if (totals.isCut) writeError('there is more than this; choose a later --since\n');
   return 0;
 }

@@ -23,7 +23,7 @@ export async function run(typed: Typed): Promise<number> {
     writeError(
       `bosun is not on your PATH, so the entries name ${plainLine(command)}: they work on this machine alone\n`,
     );
-  writeError('start the agent anew: it asks once whether it may use bosun\n');
+  writeError('restart the agent: it asks once whether it may use bosun\n');
   return isAll ? 0 : 1;
 }
 

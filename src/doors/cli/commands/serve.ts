@@ -28,7 +28,6 @@ export async function run(typed: Typed): Promise<number> {
   const host = optionText(typed, 'host') ?? '127.0.0.1';
   const socketPath = optionText(typed, 'socket');
   let bugs = 0;
-  await allow(typed.args);
   const allowHosts = (typed.options.allowHost ?? []) as string[];
   await using mcp = mcpMount({ version: ownVersion(), hosts: [host, ...allowHosts] });
   await using serving = await serve({
@@ -45,6 +44,8 @@ export async function run(typed: Typed): Promise<number> {
     },
   });
   const ended = Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal)));
+  // Not before: what fails to start has not handed a repository to the server that is there already.
+  await allow(typed.args);
   outliveReader();
   errorStream(); // it may be gone long before the server is
   tell(serving, isOn(typed, 'json'));
