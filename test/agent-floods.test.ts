@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { readMessages } from '../src/runtime/agent/lines.ts';
 import { MessageStream } from '../src/runtime/agent/message-stream.ts';
 import { acp } from '../src/runtime/acp/acp.ts';
+import { BareLauncher } from '../src/sandbox/none.ts';
 import { Bench } from './fixtures/runtime-job.ts';
 
 const COUNT = 10_000;
@@ -34,6 +35,22 @@ function sum(counts: number[]): number {
 }
 
 describe('what an agent prints', () => {
+  it('is heard to its end, also where it takes longer than its program lives', async () => {
+    const count = 2000;
+    const argv = ['/bin/sh', '-c', `yes '{"text":"${'x'.repeat(100)}"}' | head -n ${count}`];
+    const env = { PATH: process.env.PATH! };
+    const running = new BareLauncher().launch({ argv, cwd: '/', env });
+    let heard = 0;
+    const take = (): void => {
+      heard++;
+      for (const untilMs = performance.now() + 1; performance.now() < untilMs;); // the engine has other work
+    };
+    const read = readMessages(running.stdout, { take });
+    expect(await running.exited).toEqual({ code: 0, signal: null });
+    await read;
+    expect(heard).toBe(count);
+  });
+
   it('is handed on some messages at a time, to those who are talked with', async () => {
     const [stdout, { heard, counts }] = [new PassThrough(), turns()];
     const messages = new MessageStream(() => {}, new PassThrough());

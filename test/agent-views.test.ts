@@ -58,7 +58,7 @@ describe('the lines of a run', () => {
   1.0s  crew-7     anthropic: rate limit: next request in 30.0s
  11.0s  crew-7     anthropic: rate limit: next request in 30.0s
  41.0s  implement  attempt 1 failed after 40.0s: claude-code could not go on (auth: the key is not accepted)
- 41.0s  implement  goes on with codex: claude-code failed (auth): the key is not accepted
+ 41.0s  implement  continues with codex: claude-code failed (auth): the key is not accepted
  42.0s  crew-7     90 % of the budget is used: the run has used $0.45 of $0.50
  43.0s  review     asks: Raise it to $1.00 and go on?  (bosun answer run+budget yes|no --run crew-7)
  48.0s  review     answered yes, by person (Raise it to $1.00 and go on?)
@@ -72,7 +72,7 @@ describe('the lines of a run', () => {
   it('leave out what agents say and do where only the course of the run is wanted', () => {
     const lines = linesOf(crew().events, false);
     expect(lines).not.toMatch(/│|→/);
-    expect(lines).toContain('goes on with codex');
+    expect(lines).toContain('continues with codex');
   });
 
   it('say that the budget stopped a run, also where nobody was asked', () => {
@@ -100,7 +100,7 @@ describe('the lines of a run', () => {
       by: 'person',
     });
     const lines = linesOf(run.events);
-    expect(lines.match(/goes on with codex/g)).toHaveLength(1);
+    expect(lines.match(/continues with codex/g)).toHaveLength(1);
     expect(lines).toContain('started (attempt 3, remembers what it did)');
     expect(lines).toMatch(/person says: use\n +tabs/);
   });

@@ -175,7 +175,7 @@ export async function recoverLanding(
   const { top, gitDir, head } = repository;
   const left = head === from ? await undo(repository, stage, entries) : [];
   // or somebody has committed on top of it since; what was taken back leaves no such trace
-  const isDone = head === to || (head !== from && isForward === true && (await isOnBranch(top, to)));
+  const isDone = head === to || (head !== from && isForward === true && (await hasMoved(repository, intent)));
   if (head === to) removeEmptied(top, entries);
   await unlockIndex(gitDir, nonce);
   if (isDone && note !== undefined && !(await write(note))) return undefined;
@@ -186,6 +186,11 @@ export async function recoverLanding(
   const names =
     left.length === 0 ? '' : `; changed meanwhile, so left as they are: ${left.slice(0, 10).join(', ')}`;
   return `the merge of ${what} into ${onto} was cut off and has been undone, so nothing of it is there: merge again${names}`;
+}
+
+/** The branch that it was to land on has it: others may have had the same commit before. */
+async function hasMoved({ top, branch }: Repository, { to, onto }: Intent): Promise<boolean> {
+  return branch !== undefined && branch === onto && (await isOnBranch(top, to, `refs/heads/${branch}`));
 }
 
 /** On the file system of the work tree, since renames must work. */

@@ -114,6 +114,9 @@ async function initAndRun(
   const check = await run('check');
   expect(check.code, check.stderr).toBe(0);
   await writeFile(path.join(repository.path, 'typed.ts'), TYPED);
+  const untrusted = await run('run', 'typed.ts');
+  expect(untrusted.code, 'a module is agreed to by itself').toBe(2);
+  expect((await run('trust', 'typed.ts')).code).toBe(0);
   const typed = await run('run', 'typed.ts');
   expect(typed.code, typed.stderr).toBe(0);
   const status = await run('status', '--json');

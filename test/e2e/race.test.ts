@@ -167,7 +167,7 @@ tasks:
     await first.prints('question.asked');
     const { run } = JSON.parse((await bosun(repository.path, 'status', '--json')).stdout) as Status;
     expect(run.questions[0]!.choices.map(({ label }) => label)).toEqual(['short', 'long', 'none of them']);
-    expect(run.questions[0]!.choices[1]!.about).toBe('2 files changed (write.2): I wrote three');
+    expect(run.questions[0]!.choices[1]!.about).toBe('2 files changed: I wrote three');
     const shown = await bosun(repository.path, 'diff', '--task', 'write', '--candidates');
     expect(shown.stdout).toContain('── write[short] (done)');
     expect(shown.stdout).toContain('── write[broken] (failed)');

@@ -11,6 +11,8 @@ const LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** Some print a warning or two where only messages belong. */
 const GARBAGE_LINES_MAX = 20;
 const GARBAGE_CHARS_MAX = 2000;
+/** For each few messages, while the answers to earlier ones are not read. */
+const HOLD_MS_MAX = 1000;
 const OPENING_BRACE = 0x7b;
 const LINE_END = Buffer.from('\n');
 
@@ -110,12 +112,14 @@ export class MessageStream extends Transform {
   }
 }
 
-/** Also where nobody will take any of it. */
+/** Also where nobody will take any of it. Not for ever: who prints in one go what it has reads nothing before that. */
 async function drained(output: Writable): Promise<void> {
   if (!output.writableNeedDrain) return;
   const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, HOLD_MS_MAX);
   output.on('drain', resolve).on('close', resolve);
   await promise;
+  clearTimeout(timer);
   output.off('drain', resolve).off('close', resolve);
 }
 

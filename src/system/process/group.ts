@@ -1,8 +1,11 @@
 /** A started child as the leader of its own process group: how it is asked, ended and waited for. */
+import type { Readable } from 'node:stream';
 import { processExit, type StartedProcess, type Exit, type Running } from './process.ts';
 
-/** How long output may still arrive after the end before the end is told anyway. */
+/** How long output may still arrive after the end before the end is told anyway: longer while what came is still read. */
 const DRAIN_MS = 1000;
+const DRAIN_AGAIN_MS = 50;
+const DRAIN_MS_MAX = 10_000;
 /** Until a group that is not there yet is looked for again. */
 const AGAIN_MS = 10;
 /** How long a child may take to follow what it held. */
@@ -46,18 +49,18 @@ export function asGroup(
     closed.catch(reject);
     child.once('exit', (code, signal) => {
       ended = true;
-      const drain = drainTime();
+      const drain = drainTime(child);
       void (async () => {
         try {
           const exit = (await settle({ code, signal }, killed)) ?? { code, signal };
           await Promise.race([closed, drain.promise]);
-          clearTimeout(drain.timer);
+          drain.stop();
           // Somebody who got away may still hold them; nobody reads on.
           child.stdout?.destroy();
           child.stderr?.destroy();
           resolve(exit);
         } catch (error) {
-          clearTimeout(drain.timer);
+          drain.stop();
           reject(error);
         }
       })();
@@ -83,7 +86,20 @@ export function asGroup(
   };
 }
 
-function drainTime(): { promise: Promise<void>; timer: NodeJS.Timeout } {
+/** Whoever reads it may take its time: on a busy machine, or since it hands on a little at a time. */
+function drainTime({ stdout, stderr }: StartedProcess): { promise: Promise<void>; stop(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
-  return { promise, timer: setTimeout(resolve, DRAIN_MS) };
+  const endMs = performance.now() + DRAIN_MS_MAX;
+  const isUnread = (stream: Readable | null): boolean =>
+    stream !== null && !stream.destroyed && stream.readableLength > 0;
+  // What was just taken is followed by what the system still holds: nothing is left where that is so twice.
+  let isQuiet = false;
+  const look = (): void => {
+    const wasQuiet = isQuiet;
+    isQuiet = !(isUnread(stdout) || isUnread(stderr));
+    if (performance.now() >= endMs || (isQuiet && wasQuiet)) return resolve();
+    timer = setTimeout(look, DRAIN_AGAIN_MS);
+  };
+  let timer = setTimeout(look, DRAIN_MS);
+  return { promise, stop: () => clearTimeout(timer) };
 }
