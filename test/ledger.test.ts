@@ -49,9 +49,11 @@ describe('a budget', () => {
     expect(started()).toEqual(['a', 'command', 'last']);
     loop.submit({ ...done, task: 'last' });
     loop.submit({ type: 'question.answered', id: 'run+budget', answer: 'yes', by: 'anna' });
-    expect(started()).toEqual(['a', 'command', 'last', 'model']);
+    expect(loop.state.away).toBe(0); // it has its place again at once
     settled(await held);
-    expect(loop.state.away).toBe(0);
+    expect(started()).toEqual(['a', 'command', 'last']);
+    loop.submit({ ...done, task: 'a' });
+    expect(started()).toEqual(['a', 'command', 'last', 'model']);
   });
 
   it('of time that is spent starts nothing', async () => {

@@ -67,7 +67,9 @@ export function nextReady(state: State): Node | undefined {
   );
   if (held.length === 0) return state.ready.peek();
   if (held.includes('minutes')) return undefined; // a command takes time, too
-  for (const node of state.ready)
-    if (node.state === 'ready' && !taskPauseOf(state, node) && !asksModels(runtimeOf(node))) return node;
+  for (const node of state.ready) {
+    const runtime = runtimeOf(node, node.resolving ? 'resolve' : 'work');
+    if (node.state === 'ready' && !taskPauseOf(state, node) && !asksModels(runtime)) return node;
+  }
   return undefined;
 }

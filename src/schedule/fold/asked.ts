@@ -8,6 +8,7 @@
 import type { EventOf } from '../../contract/event.ts';
 import { isShared, type BudgetLimits } from '../money/budget.ts';
 import { nodeOf, type Node, type OpenAsk, type State } from '../state.ts';
+import { leavePlaces } from './held.ts';
 import { setAway } from './waits.ts';
 
 /** As many are told of. */
@@ -22,6 +23,7 @@ export function attemptAsked(state: State, event: EventOf<'attempt.asked'>): voi
   }
   const { type: _, ...ask } = event;
   state.asked.set(ask.id, { ...ask });
+  if (ask.budget) leavePlaces(state);
   want(state, state.asked.get(ask.id)!);
 }
 
@@ -43,6 +45,7 @@ export function askAnswered(state: State, event: EventOf<'attempt.answered'>, at
   state.asked.delete(ask.id);
   state.questions.delete(ask.id);
   if (!ask.budget) return setAway(state, nodeOf(state, ask.task), false);
+  leavePlaces(state);
   const { account, unit, spent, limit } = ask.budget;
   if (event.answer !== 'yes' || event.limit === undefined || isShared(account)) return;
   setLimits(state, account, { [unit]: event.limit });

@@ -1,6 +1,6 @@
 /** Folds what attempts wait for that is not their own work. It decides nothing. */
 import type { EventOf } from '../../contract/event.ts';
-import { turnClocks } from '../money/budget.ts';
+import { accountsOf, isShared, turnClocks } from '../money/budget.ts';
 import type { Node, State } from '../state.ts';
 import { setAway } from './waits.ts';
 
@@ -22,9 +22,7 @@ export function noteHeld(
     // what it waits for may be told in other words, but it waits since then
     if (by === 'pause' && before?.by === 'pause') node.held.sinceMs = before.sinceMs;
   }
-  // Whoever waits for money leaves its place to what costs none.
-  if ((before?.by === 'budget') !== (node.held?.by === 'budget'))
-    setAway(state, node, node.held?.by === 'budget');
+  if (before?.by === 'budget' || node.held?.by === 'budget') leavePlace(state, node);
   node.waitsForSlot = node.held?.by === 'slot';
   const hasStopped = hasStoppedClock(node);
   if (hadStopped !== hasStopped) turnClocks(state, node, hasStopped ? -1 : 1, atMs);
@@ -32,6 +30,25 @@ export function noteHeld(
   else if (before?.by === 'slot') node.attemptAtMs = atMs;
   else if (hadStopped && !hasStopped && node.attemptAtMs !== undefined)
     node.attemptAtMs += atMs - before!.sinceMs;
+}
+
+/** A person is asked for money, or answered: that changes the places of all that wait for it. */
+export function leavePlaces(state: State): void {
+  for (const node of state.nodes.values()) if (node.held?.by === 'budget') leavePlace(state, node);
+}
+
+/**
+ * Whoever waits until a person gives more money leaves its place to what costs none. Not where it only waits for what
+ * others have reserved, which comes back by itself.
+ */
+function leavePlace(state: State, node: Node): void {
+  setAway(state, node, node.held?.by === 'budget' && isAskedFor(state, node));
+}
+
+function isAskedFor({ asked }: State, node: Node): boolean {
+  for (const { budget } of asked.values())
+    if (budget && (isShared(budget.account) || accountsOf(node).includes(budget.account))) return true;
+  return false;
 }
 
 /** Nobody's minutes: it has not begun, or a person has paused it. */

@@ -14,9 +14,9 @@ export function noteSession(
   node.session = { id: session, runtime: runtimeOf(node), attempt, ...(forgets && { forgets }) };
 }
 
-/** The runtime of the attempt that runs or comes next. */
-export function runtimeOf(node: Node): RuntimeName {
-  return node.fallback?.runtime ?? agentOf(node, node.started?.purpose ?? 'work')?.agent.runtime ?? 'cli';
+/** The runtime of the attempt that runs; of the one that comes next where its purpose is given. */
+export function runtimeOf(node: Node, purpose = node.started?.purpose ?? 'work'): RuntimeName {
+  return node.fallback?.runtime ?? agentOf(node, purpose)?.agent.runtime ?? 'cli';
 }
 
 /** The conversation of that attempt, as a field of what comes next; of no use to another runtime. */
