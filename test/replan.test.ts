@@ -44,8 +44,13 @@ function begun(): { state: State; tell(...facts: Fact[]): Event[] } {
   return { state, tell };
 }
 
-function ended(task: string, attempt: number, kind: 'done' | 'failed'): Fact {
-  const { tasks } = workflow({ name: 'p', tasks: { a: { run: 'true' }, b: { run: 'true', needs: ['a'] } } });
+const { tasks: IN_ORDER } = workflow({
+  name: 'p',
+  tasks: { a: { run: 'true' }, b: { run: 'true', needs: ['a'] } },
+});
+const { tasks: TWO } = workflow({ name: 'p', tasks: { a: { run: 'true' }, b: { run: 'true' } } });
+
+function ended(task: string, attempt: number, kind: 'done' | 'failed', tasks = IN_ORDER): Fact {
   const outcome = kind === 'done' ? { kind } : { kind, reason: 'exit' as const, message: 'no' };
   const expansion = task === 'plan' ? { expansion: tasks } : {};
   return { type: 'attempt.finished', task, attempt, durationMs: 1, outcome, output: null, ...expansion };
@@ -68,6 +73,18 @@ describe('a planner', () => {
     const retried = tell(ended('plan', 2, 'failed'), { type: 'timer.fired', task: 'plan', attempt: 2 });
     const third = retried.find((event) => event.type === 'attempt.started');
     expect(third).toMatchObject({ attempt: 3, feedback: (again as { feedback: string }).feedback });
+  });
+
+  it('is not told to replace what a person cancelled', () => {
+    const { tell } = begun();
+    tell(ended('plan', 1, 'done', TWO), { type: 'task.cancelling', task: 'plan/b', by: 'anna' });
+    const told = tell(ended('other', 1, 'done'), ended('plan/a', 1, 'failed'));
+    const { feedback } = told.find(({ type }) => type === 'task.again') as { feedback: string };
+    expect(feedback).toContain('- a failed: no');
+    expect(feedback).not.toContain('- b ');
+    const nothing = ended('plan', 2, 'done', {});
+    const { outcome } = tell(nothing).find(({ type }) => type === 'task.finished') as { outcome: object };
+    expect(outcome).toMatchObject({ message: 'the planner had no other tasks in place of plan/a' });
   });
 
   it('that ends while the run is cancelled has its tasks cancelled with it, and a resume goes on with them', () => {

@@ -18,6 +18,11 @@ export function brokenIn({ children }: Node): Node[] {
   return children.filter((child) => hasFailed(child) && !child.isReplaced);
 }
 
+/** What a person cancelled, nobody is to write again. */
+function isToReplace({ state }: Node): boolean {
+  return state !== 'cancelled';
+}
+
 export function replan(state: State, node: Node, broken: readonly Node[]): Decision | undefined {
   const { id: task, attempt, own, replans = 0 } = node;
   const { replan: most = 0 } = node.task;
@@ -38,13 +43,13 @@ export function replan(state: State, node: Node, broken: readonly Node[]): Decis
 /** What a planner is told that writes tasks again, in whichever attempt: a retry has to know it too. */
 export function tellBroken(state: State, node: Node): string | undefined {
   const broken = node.isReplanning ? brokenIn(node) : [];
-  if (broken.length === 0) return undefined;
+  if (!broken.some(isToReplace)) return undefined;
   return tell(state, node, broken, Math.max(0, (node.task.replan ?? 0) - (node.replans ?? 0)));
 }
 
 /** A planner that has nothing to put in the place of what failed. */
 export function gaveUp(node: Node): Decision {
-  const broken = brokenIn(node);
+  const broken = brokenIn(node).filter(isToReplace);
   const message = `the planner had no other tasks in place of ${broken.map(({ label }) => label).join(', ')}`;
   return { type: 'task.finished', task: node.id, outcome: { kind: 'failed', reason: 'tasks', message } };
 }
@@ -53,7 +58,7 @@ function tell(state: State, { children }: Node, broken: readonly Node[], left: n
   const done = children.filter((child) => child.state === 'done');
   return [
     'You wrote a plan before, and a part of it failed:',
-    ...listed(broken, (child) => `${child.name} ${child.state}: ${messageOf(child)}`),
+    ...listed(broken.filter(isToReplace), (child) => `${child.name} ${child.state}: ${messageOf(child)}`),
     ...(done.length > 0
       ? [
           'These tasks of it are done, and the files are as they left them:',
