@@ -88,20 +88,20 @@ export function rejectionOf(state: State, group: Node, last: Node): Rejection | 
 }
 
 const NO = /^reject(ed|s)?$/;
-const YES = /^(accept|approve|pass)(ed|d|s|es)?$|^(ok|okay|yes|lgtm)$/;
+const YES = /^(accept|approve|pass)(ed|d|s|es)?$|^(ok|okay|yes|lgtm|true)$/;
 
 /**
- * What an agent said that sends the work back. Nobody holds a command to the two words of the verdict: what is neither
- * does not count as a yes, unless the task asks for an output of another form.
+ * What an agent said that sends the work back. Nobody holds a command to the two words of the verdict: whatever is not a
+ * yes is a no, unless the task asks for an output of another form.
  */
 export function rejectIn(
   output: Json,
   { output: form }: Pick<Task, 'output'>,
 ): Record<string, Json> | undefined {
   const found = objectWith('verdict', output);
-  const verdict = typeof found?.verdict === 'string' ? found.verdict.trim().toLowerCase() : undefined;
-  if (found === undefined || verdict === undefined) return undefined;
-  return NO.test(verdict) || (form === undefined && !YES.test(verdict)) ? found : undefined;
+  if (found === undefined) return undefined;
+  const verdict = textOf(found.verdict!).trim().replace(/[.!]$/, '').toLowerCase();
+  return (form === undefined ? !YES.test(verdict) : NO.test(verdict)) ? found : undefined;
 }
 
 /** The prompt of a turn: the request, what the agent before said, and why it came back. */
