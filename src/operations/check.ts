@@ -69,9 +69,9 @@ function requireFile(cwd: string, top: string | undefined): string {
   const code = CODE_FILES.find((name) => existsSync(path.join(cwd, name)));
   const way =
     code === undefined
-      ? 'write one with: bosun init, or name a file'
-      : `${code} is there, but code only runs if you name it`;
-  throw new BosunError('usage', `there is no ${WORKFLOW_FILES.join(', ')} in ${where}; ${way}`);
+      ? '; write one with: bosun init, or name a file'
+      : `; ${code} is there, but code only runs if you name it`;
+  throw new BosunError('usage', `there is no ${WORKFLOW_FILES.join(', ')} in ${where}${way}`);
 }
 
 /** Code that runs when it is loaded is never taken without its name. */
