@@ -79,10 +79,10 @@ it('a log that is followed ends with its token, and counts as a stream', async (
   }).end();
   await heard.promise;
   const metrics = async () => (await server.ask('GET', '/metrics')).text;
-  expect(await metrics()).toMatch(/^bosun_event_streams 1$/m);
+  expect(await metrics()).toMatch(/^bosun_followed_logs 1$/m);
   await perform('revokeToken', { name: 'brief' }, around);
   await ended.promise;
-  expect(await metrics()).toMatch(/^bosun_event_streams 0$/m);
+  expect(await metrics()).toMatch(/^bosun_followed_logs 0$/m);
 });
 
 it('what is said to an agent with a retry is in no command line, whatever it holds and however long it is', async () => {

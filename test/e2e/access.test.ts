@@ -135,7 +135,7 @@ describe('an owner that is running', () => {
 `,
     );
     expect(run.printed('owner')).toMatch(
-      /^asker\+1 asker asks for docs\/asked\.md\nanswered: asker is told (yes|no)\nnot answered: no such request/,
+      /^asker\+1 asker asks for docs\/asked\.md\nanswered: (yes|no), for asker\nnot answered: no such request/,
     );
     expect(answers(run)).toEqual([{ task: 'asker', globs: ['docs/asked.md'], answer, by: 'owner owner' }]);
     expect(run.changed('owner')).toEqual(['A docs/own.md']);

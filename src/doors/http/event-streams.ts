@@ -45,6 +45,8 @@ interface Asked {
 interface OpenStream extends Pick<Asked, 'isAllowed'> {
   /** Whose it is. */
   name: string;
+  /** The log of a run, in place of its events. */
+  isLog?: boolean;
   sink: Sink;
   end(): void;
   beat(): void;
@@ -63,8 +65,9 @@ export class EventStreams {
     this.#beatMs = beatMs;
   }
 
-  get count(): number {
-    return this.#open.size;
+  get counts(): { events: number; logs: number } {
+    const logs = [...this.#open].filter(({ isLog }) => isLog).length;
+    return { events: this.#open.size - logs, logs };
   }
 
   answer(asked: Asked): Reply {
@@ -83,7 +86,7 @@ export class EventStreams {
       const over = new AbortController();
       const { by, isAllowed } = asked;
       const end = (): void => over.abort();
-      using _ = this.#enter({ sink, name: spellActor(by), isAllowed, end, beat() {} });
+      using _ = this.#enter({ sink, name: spellActor(by), isLog: true, isAllowed, end, beat() {} });
       await pour(sink, AbortSignal.any([over.signal, sink.signal])).catch((error: unknown) => {
         if (!over.signal.aborted) throw error;
       });

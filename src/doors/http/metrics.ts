@@ -23,7 +23,10 @@ export class Metrics {
     else this.#requests.set(key, { labels: { route, status: String(status) }, count: 1 });
   }
 
-  async answer(repositories: readonly ServedRepository[], streams: number): Promise<Reply> {
+  async answer(
+    repositories: readonly ServedRepository[],
+    streams: { events: number; logs: number },
+  ): Promise<Reply> {
     const atWork: Figure['values'] = [];
     const questions: Figure['values'] = [];
     const usd: Figure['values'] = [];
@@ -43,7 +46,18 @@ export class Metrics {
         type: 'counter',
         values: [...this.#requests.values()].map(({ labels, count }) => [labels, count]),
       },
-      { name: 'bosun_event_streams', help: 'Open event streams.', type: 'gauge', values: [[{}, streams]] },
+      {
+        name: 'bosun_event_streams',
+        help: 'Open event streams.',
+        type: 'gauge',
+        values: [[{}, streams.events]],
+      },
+      {
+        name: 'bosun_followed_logs',
+        help: 'Logs being followed.',
+        type: 'gauge',
+        values: [[{}, streams.logs]],
+      },
       { name: 'bosun_runs_at_work', help: 'Runs that an engine drives.', type: 'gauge', values: atWork },
       {
         name: 'bosun_questions_open',

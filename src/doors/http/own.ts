@@ -62,7 +62,7 @@ export function ownRoutes({ access, streams, metrics, sessions, version }: Parts
     '/health': () => jsonReply({ status: 'ok' }),
     '/ready': () => readiness(access),
     '/openapi.json': async () => (document ??= jsonReply((await import('./openapi.ts')).openApi(version))),
-    '/metrics': () => metrics.answer(access.repositories(), streams.count),
+    '/metrics': () => metrics.answer(access.repositories(), streams.counts),
     '/api/events': (call, caller) => {
       const watched = watchedAll(call, access.repositories());
       return streams.answer({ watched, by: caller.by, isAllowed: () => access.isStill(caller, watched) });
