@@ -1,4 +1,5 @@
 /** Values in checks and artifacts: each attempt has its own, and none of them becomes code. */
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Bosun } from '../src/doors/library.ts';
 import type { Event } from '../src/contract/event.ts';
@@ -33,4 +34,16 @@ test('a check and artifacts speak of the item, whatever characters it has', asyn
   expect(JSON.stringify(events.filter((event) => event.type === 'task.finished'))).toContain(
     'in \\"artifacts\\"',
   );
+});
+
+test('the commit of an item says which one it is of, in the words of its description', async () => {
+  await using repository = await makeRepository();
+  const item = { 'for-each': ['docs', '$&'], run: 'echo x > "$INDEX"', env: { INDEX: '${{ index }}' } };
+  const run = await new Bosun(repository.path).run(
+    workflow({ name: 'x', tasks: { a: { ...item, description: 'Review ${{ each }} of ${{ it' } } }),
+  );
+  await run.finished;
+  const home = path.join(repository.path, '.git/bosun/git');
+  const titles = await repository.git(`--git-dir=${home}`, 'log', '--format=%s', '-2', `bosun/${run.id}`);
+  expect(titles.trim().split('\n').sort()).toEqual(['Review $& of ${{ it', 'Review docs of ${{ it']);
 });

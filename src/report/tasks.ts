@@ -8,6 +8,7 @@ import { cutAndCount } from '../base/cut-text.ts';
 import { sumCosts } from '../schedule/money/cost.ts';
 import { isPast, withAllWithin, type Node, type State } from '../schedule/state.ts';
 import { taskView } from '../schedule/views/view.ts';
+import { withItem } from '../schedule/workflow/with-item.ts';
 import { REPORT_LIMITS, shareOut } from './limits.ts';
 
 const TITLE_CHARS_MAX = 200;
@@ -117,11 +118,11 @@ function agentOf({ agent, handoff, race }: Task): string | null {
 }
 
 /** The first line of what it is to do. */
-export function shownTitle({ task, each }: Node): string {
+export function shownTitle(node: Node): string {
+  const { task } = node;
   const question = typeof task.approve === 'string' ? task.approve : task.approve?.question;
   const words = task.description ?? task.prompt ?? task.run ?? question ?? task.uses ?? '';
-  const title = cutAndCount(words.trim().split('\n')[0]!, TITLE_CHARS_MAX);
-  return each ? title.replace(/\$\{\{\s*each\s*\}\}/g, () => nameOf(each.value)) : title;
+  return withItem(cutAndCount(words.trim().split('\n')[0]!, TITLE_CHARS_MAX), node, nameOf);
 }
 
 function nameOf(item: Json): string {

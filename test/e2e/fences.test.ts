@@ -180,6 +180,22 @@ ${indented(command)}
     }
   });
 
+  it('reads what it names of /etc, and /etc stays as it is', async () => {
+    await using repository = await makeRepository({ files: FILES });
+    const run = await runFenced(
+      repository,
+      `tasks:
+  work:
+    scope: { read: [/etc/login.defs] }
+    run: |
+      grep -c ^UID_MIN /etc/login.defs; head -1 /etc/passwd
+${indented(tried(['echo x > /etc/new', 'mv /etc/login.defs /etc/x', 'rm /etc/hosts', 'cat /etc/shadow']))}
+`,
+    );
+    expect(run.ended('work').outcome).toEqual({ kind: 'done' });
+    expect(run.printed('work')).toBe('1\nroot:x:0:0:root:/:/usr/sbin/nologin\n');
+  });
+
   it('has the variables of the scope and none of the engine, and no list of processes shows them', async () => {
     await using repository = await makeRepository({ files: FILES });
     const secret = `engine-secret-${process.pid}`;

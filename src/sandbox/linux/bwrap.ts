@@ -6,7 +6,7 @@ import { totalmem } from 'node:os';
 import path from 'node:path';
 import type { Surrounding } from '../../system/process/process.ts';
 import type { Fence } from '../../system/process/fence.ts';
-import { etcMounts } from './etc.ts';
+import { etcMounts, sealEtc } from './etc.ts';
 import { systemMounts } from '../machine/system-mounts.ts';
 
 export const INSIDE = {
@@ -41,10 +41,10 @@ export function bwrapOptions(
     '--unshare-all --die-with-parent --new-session --clearenv --cap-drop ALL --hostname agent'.split(' ');
   options.push('--uid', String(INSIDE.uid), '--gid', String(INSIDE.uid));
   options.push('--seccomp', String(DESCRIPTORS.seccomp), '--json-status-fd', String(DESCRIPTORS.status));
-  options.push(...systemMounts(), ...etcMounts(etc));
+  options.push(...systemMounts(), ...etcMounts(etc, fence.read));
   options.push('--proc', '/proc', '--dev', '/dev', ...inMemory('/dev/shm'), '--remount-ro', '/dev');
   options.push(...inMemory('/tmp'), ...inMemory(INSIDE.home), '--symlink', '/tmp', '/var/tmp');
-  options.push(...readMounts(fence));
+  options.push(...readMounts(fence), ...sealEtc(etc, fence.read));
   for (const directory of fence.own) options.push('--bind', directory, directory);
   if (fence.sockets !== undefined) options.push('--ro-bind', fence.sockets, INSIDE.sockets);
   if (native !== undefined) options.push('--ro-bind', native, INSIDE.launch);

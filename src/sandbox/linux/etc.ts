@@ -9,6 +9,8 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -47,13 +49,27 @@ const PROFILE_END = `
 if [ -x ${shellWord(path.join(BIN, 'bosun'))} ]; then PATH=${shellWord(BIN)}:$PATH; fi
 `;
 
-/** Options of bwrap. */
-export function etcMounts(prepared: string): string[] {
-  return [prepared, ...mounted().map((name) => `/etc/${name}`)].flatMap((from) => [
-    '--ro-bind',
-    from,
-    from === prepared ? '/etc' : from,
-  ]);
+/** Options of bwrap. Where `read` names more of the machine's /etc, there must be room to mount it: see `sealEtc`. */
+export function etcMounts(prepared: string, read: readonly string[]): string[] {
+  const machine = mounted().flatMap((name) => ['--ro-bind', `/etc/${name}`, `/etc/${name}`]);
+  if (!needsRoom(prepared, read)) return ['--ro-bind', prepared, '/etc', ...machine];
+  const shown = readdirSync(prepared, { withFileTypes: true }).flatMap((entry) => {
+    const [from, at] = [path.join(prepared, entry.name), `/etc/${entry.name}`];
+    return entry.isSymbolicLink() ? ['--symlink', readlinkSync(from), at] : ['--ro-bind', from, at];
+  });
+  return ['--perms', '0755', '--size', '1048576', '--tmpfs', '/etc', ...shown, ...machine];
+}
+
+/** Comes after all that is mounted below /etc. */
+export function sealEtc(prepared: string, read: readonly string[]): string[] {
+  return needsRoom(prepared, read) ? ['--remount-ro', '/etc'] : [];
+}
+
+/** bwrap makes no mount point in a directory that is mounted read-only. */
+function needsRoom(prepared: string, read: readonly string[]): boolean {
+  return read.some(
+    (file) => file.startsWith('/etc/') && !existsSync(path.join(prepared, file.slice('/etc'.length))),
+  );
 }
 
 let found: string[] | undefined;

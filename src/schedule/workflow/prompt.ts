@@ -18,6 +18,7 @@ import { judgePrompt } from './race.ts';
 import { recapOf } from './recap.ts';
 import { summaryPrompt, summaryReader } from './summary.ts';
 import { hasFailed, writtenAs, type Node, type State } from '../state.ts';
+import { withItem } from './with-item.ts';
 
 const PURPOSE_CHARS_MAX = 2000;
 const RUN_VARIABLE = 'BOSUN_VALUE_';
@@ -180,7 +181,9 @@ export function renderText(
 /** What a task does in one line: what its author says of it, or how its prompt begins. */
 export function titleOf(state: State, node: Node): string {
   const { description, prompt, run } = node.task;
-  if (description !== undefined || run !== undefined || prompt === undefined) return description ?? node.id;
+  if (description !== undefined)
+    return withItem(description, node, (item) => (typeof item === 'string' ? item : JSON.stringify(item)));
+  if (run !== undefined || prompt === undefined) return node.id;
   const first = (node.isChild ? prompt : renderText(state, node, prompt))
     .split('\n')
     .find((line) => line.trim() !== '');
