@@ -120,7 +120,7 @@ export const ON_MACHINE = {
       type: 'object',
       properties: {
         asked: { type: 'array', items: MESSAGE, maxItems: ASKED_MAX },
-        /** Whatever the repository asks for, now and later. */
+        /** Whatever the repository asks for behind fences, now and later. */
         everything: FLAG,
       },
     },

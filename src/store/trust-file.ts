@@ -16,7 +16,7 @@ const Trusted = z.strictObject({
   identity: z.string(),
   /** What was asked for and agreed to. */
   asked: z.array(z.string()),
-  /** Whatever it asks for, now and later. */
+  /** Whatever it asks for behind fences, now and later. */
   everything: z.boolean().optional(),
   /** The same, for as long as nothing of others comes into it. */
   whileAlone: z.literal(true).optional(),

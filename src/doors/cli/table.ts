@@ -151,7 +151,7 @@ export const COMMANDS: Command[] = [
     options: [
       {
         flags: '--all',
-        about: 'whatever this repository asks for, now and later',
+        about: 'whatever this repository asks for behind fences, now and later',
         not: ['--list', '--remove'],
       },
       { flags: '--list', about: 'show what you trust', not: ['--remove'] },

@@ -16,7 +16,7 @@ export async function run(typed: Typed): Promise<number> {
   }
   if (isOn(typed, 'all')) {
     const { directory } = await ask('trust', { everything: true });
-    writeError(`trusted with everything, now and later: ${spellControls(directory)}\n`);
+    writeError(`trusted with everything behind fences, now and later: ${spellControls(directory)}\n`);
     return 0;
   }
   const input = inputOf('asked', typed);
@@ -58,7 +58,7 @@ async function list(asJson: boolean): Promise<number> {
     else {
       writeOut(`${spellControls(repository.directory)}\n`);
       const asked = repository.everything
-        ? ['everything, now and later']
+        ? ['everything behind fences, now and later']
         : [
             ...(repository.whileAlone ? ['everything, while it has no remote'] : []),
             ...showAsked(repository.asked),
