@@ -57,6 +57,21 @@ function ends(n: number, output: string, message: string): Fact[] {
 }
 
 describe('an agent that asks for children', () => {
+  it('is refused more money for one than it has left itself', async () => {
+    const tools = open({
+      ...ONE,
+      agents: { hand: { runtime: 'cli', command: 'true', budget: { usd: 1, tokens: 5000 } } },
+    });
+    const child = { prompt: 'x', agent: 'hand' };
+    await expect(tools.spawn({ ...child, usd: 5 })).rejects.toThrow(
+      'no child was started: it asks for $5.00, and its parent has $1.00 left; ask for less',
+    );
+    await expect(tools.spawn({ ...child, tokens: 6000 })).rejects.toThrow(/asks for 6,?000 tokens.*5,?000/);
+    expect(tools.facts).toEqual([]);
+    await tools.spawn({ ...child, usd: 1, tokens: 5000 });
+    expect(tools.facts).toHaveLength(1);
+  });
+
   it('is told of 200 of them, those at work first, and not of all that they gave', async () => {
     const { take, children } = open({ ...ONE, concurrency: 1000 });
     for (let n = 1; n <= 300; n++) ask(take, n);

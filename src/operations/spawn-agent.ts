@@ -120,7 +120,7 @@ async function askChild(journal: Journal, family: Family, options: SpawnOptions)
   const shown = await shownState(journal, run);
   if (!queue) requireAtWork(run, parent, shown);
   if (state.cancelling) throw new BosunError('wrong-state', `run ${run.id} is being cancelled`);
-  const child = await childTask(parent, name ?? 'spawned', requestOf(options, state));
+  const child = await childTask(state, parent, name ?? 'spawned', requestOf(options, state));
   const key = randomUUID();
   const request: SpawnOrder = {
     do: 'spawn',

@@ -67,7 +67,7 @@ export class ChildDesk {
     const node = nodeOf(this.#options.loop.state, parent);
     const { id, number } = this.#nextId(node);
     const name = request.name ?? `child-${number}`;
-    const child = await childTask(node, name, request);
+    const child = await childTask(this.#options.loop.state, node, name, request);
     this.#countChars(JSON.stringify(child).length);
     if (this.#options.loop.isOver) throw new BosunError('wrong-state', 'the run is over');
     const asking = Promise.withResolvers<string>();

@@ -3,19 +3,28 @@ import { BosunError } from '../contract/errors.ts';
 import type { SpawnRequest } from '../contract/child.ts';
 import type { Json, Task } from '../contract/workflow.ts';
 import { checkExpansionApart } from '../definition/expansion/thread.ts';
-import type { Node } from '../schedule/state.ts';
+import { tokensInAll } from '../contract/model.ts';
+import { accountsOf, limitsOf, noSpending, writtenBudgets } from '../schedule/money/budget.ts';
+import { describeUnit } from '../schedule/money/budget-words.ts';
+import type { Node, State } from '../schedule/state.ts';
 import { agentOf, onConflict } from '../schedule/workflow/agent-of.ts';
 import { childScope } from '../schedule/workflow/child-scope.ts';
 import { effectiveLimits, effectiveScope, withGranted } from '../schedule/workflow/scope-of.ts';
 
 /** Checked as a task that a planner wrote: it gets at most what its parent has. Nothing that the agent wrote is a template. */
-export async function childTask(node: Node, name: string, request: SpawnRequest): Promise<Task> {
+export async function childTask(
+  state: State,
+  node: Node,
+  name: string,
+  request: SpawnRequest,
+): Promise<Task> {
   const { prompt, agent, runtime, model, write, check, usd, tokens } = request;
   if (agent !== undefined && (runtime ?? model) !== undefined)
     throw new BosunError('usage', 'name an agent of the workflow, or a runtime and a model, but not both');
   for (const text of [prompt, check ?? 'true'])
     if (text.trim() === '' || text.includes('\0'))
       throw new BosunError('usage', 'a prompt and a check must have text, with no NUL character in it');
+  requireShare(state, node, request);
   const own = agentOf(node, 'work');
   const isInline = runtime !== undefined || model !== undefined;
   const isSame = agent === undefined && !isInline;
@@ -66,4 +75,25 @@ export async function childTask(node: Node, name: string, request: SpawnRequest)
     // Who has no copy of the repository has no child with one.
     ...(workspace !== undefined && { workspace }),
   };
+}
+
+/** A share of what is left: a child that could not have it would only find out later. */
+function requireShare(state: State, node: Node, { usd, tokens }: SpawnRequest): void {
+  const written = writtenBudgets(state, node);
+  for (const account of accountsOf(node)) {
+    const limits = limitsOf(state, account, written.get(account));
+    const spent = state.spending.get(account) ?? noSpending();
+    const shares = [
+      { unit: 'usd', asked: usd, left: (limits.usd ?? Infinity) - spent.usd },
+      { unit: 'tokens', asked: tokens, left: (limits.tokens ?? Infinity) - tokensInAll(spent.tokens) },
+    ] as const;
+    for (const { unit, asked, left } of shares) {
+      if (asked === undefined || asked <= left) continue;
+      const words = describeUnit(unit, Math.max(0, left));
+      throw new BosunError(
+        'usage',
+        `no child was started: it asks for ${describeUnit(unit, asked)}, and its parent has ${words} left; ask for less`,
+      );
+    }
+  }
 }
