@@ -1,5 +1,6 @@
 /** Every runtime's agents use the crew's tools, as tools of their model, inside their fences. */
 import { expect, it } from 'vitest';
+import { Bosun } from '../../src/doors/library.ts';
 import { AGENTS, NOTHING_LEFT, RealWorld, SLOW_MS, type Script } from '../fixtures/real-world.ts';
 
 type Answers = NonNullable<NonNullable<Script['rules']>[number]['answers']>;
@@ -24,12 +25,14 @@ done | grep -o 'hello from [a-z-]*' | sort`;
 
 /** What a model does, turn after turn; each agent in a conversation of its own. */
 function turnsOf(name: string): Answers {
-  const call = (tool: string, input: Record<string, string | number>): Answers[number] => ({
+  const call = (tool: string, input: Record<string, string | number | boolean>): Answers[number] => ({
     tools: [{ name: tool, input }],
   });
   return [
     call('send', { to: 'hub', message: `hello from ${name}` }),
     call('inbox', { wait: 60 }),
+    call('wait_for', { for: 'publication', name: 'told', timeout: 100 }),
+    call('ask', { question: `Which word is for ${name}?`, text: true, timeout: 100 }),
     call('report_progress', { percent: 50, text: `half of ${name}` }),
     { write: { path: `${name}.txt`, content: `${name}\n` } },
     call('publish', { name: `${name}-api`, value: `${name}-value` }),
@@ -40,8 +43,25 @@ function turnsOf(name: string): Answers {
   ];
 }
 
+/** A person who answers each question as soon as it is asked. */
+async function answerAll(repository: string, signal: AbortSignal): Promise<void> {
+  await using bosun = new Bosun(repository, { name: 'anna' });
+  while (!signal.aborted) {
+    for (const { id, text } of await bosun.questions().catch(() => []))
+      await bosun.answer(text.replace('Which word is', 'the word').replace('?', ''), id).catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** Whether an agent's model was given a text, in the conversation of that agent. */
+function wasHeard(world: RealWorld, name: string, said: string): boolean {
+  return world.asks
+    .map(({ body }) => JSON.stringify(body))
+    .some((body) => body.includes(`You are the agent ${name}.`) && body.includes(said));
+}
+
 it(
-  'agents of all runtimes send, publish, spawn and read what others produced',
+  'agents of all runtimes send, wait, ask, publish, spawn and read what others produced',
   { timeout: 3 * SLOW_MS },
   async () => {
     await using world = await RealWorld.make({
@@ -56,6 +76,8 @@ it(
         { when: { conversation: `You are the agent ${name}.` }, answers: turnsOf(name) },
       ]),
     });
+    const answering = new AbortController();
+    const answered = answerAll(world.repository.path, answering.signal);
     const { code, events, ended, printed } = await world.run({
       concurrency: 20,
       agents: { shell: { runtime: 'cli', command: ['sh', '-c', '{prompt}'] } },
@@ -65,6 +87,11 @@ it(
         greeter: {
           needs: ['plan'],
           run: NAMES.map((name) => `bosun agent send ${name} 'for ${name}'`).join('\n'),
+        },
+        teller: {
+          needs: ['plan'],
+          run: "sleep 2; bosun agent publish told --value 'told by the teller'",
+          publishes: ['told'],
         },
         hand: { needs: ['plan'], agent: 'shell', prompt: HAND, publishes: ['hand-api'] },
         ...Object.fromEntries(
@@ -84,6 +111,8 @@ it(
         },
       },
     });
+    answering.abort();
+    await answered;
     const all = [...NAMES, 'hand'];
     for (const name of all)
       expect(ended(name), name).toMatchObject({ outcome: { kind: 'done' }, output: `done by ${name}` });
@@ -97,6 +126,8 @@ it(
       );
       const read = events.filter((event) => event.type === 'message.read' && event.task === name);
       expect(read.length, name).toBeGreaterThan(0);
+      for (const said of [`the word for ${name}`, 'told by the teller'])
+        expect(wasHeard(world, name, said), `${name} heard: ${said}`).toBe(true);
     }
     expect(await world.merged('child-of-hand.txt')).toBe('child');
     expect(await world.remains()).toEqual(NOTHING_LEFT);
