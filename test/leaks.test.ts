@@ -19,5 +19,10 @@ test('an engine holds as much after fifty tasks as after five', { timeout: 60_00
     return heldResources();
   };
   const few = await runTasks(5);
-  expect(await runTasks(50)).toEqual(few);
+  const many = await runTasks(50);
+  expect(many.descriptors).toBeLessThanOrEqual(few.descriptors);
+  expect(many.listeners).toBeLessThanOrEqual(few.listeners);
+  // A timer that was about to end may be counted with the few.
+  for (const [kind, count] of Object.entries(many.resources))
+    expect(count, kind).toBeLessThanOrEqual(few.resources[kind] ?? 0);
 });

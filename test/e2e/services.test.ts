@@ -117,7 +117,7 @@ describe('a service', () => {
       bosun agent inbox --wait 30s > /dev/null
       ${SERVING}
       ${UNTIL_TOLD}; bosun agent serve --name echo --stop
-      bosun agent send client next; bosun agent inbox > /dev/null; ${UNTIL_TOLD}
+      bosun agent inbox > /dev/null; bosun agent send client next; ${UNTIL_TOLD}
   client:
     scope: { network: [web.bosun, echo.bosun] }
     run: |

@@ -113,7 +113,7 @@ it('asks whether what reaches beyond the repository is trusted, whoever may say 
     writeFileSync(file, shown.replace('"true" }]', '"id" }]'));
     await start.click();
     await page.getByText('asks for more than you were shown: run the hook id').waitFor();
-    expect(await start.isDisabled(), 'the tick was for another list').toBe(true);
+    await expect.poll(() => start.isDisabled(), { message: 'the tick was for another list' }).toBe(true);
     writeFileSync(file, shown);
     await page.reload();
     await page.getByLabel('Yes, for this run.').check();

@@ -156,6 +156,7 @@ it('shows no character that hides or turns what stands around it', async () => {
   await run.add([{ type: 'attempt.progress', task: 'api', attempt: 2, text: evil }]);
   await using visitor = await visit(browser, server, `/r/shop/${run.id}`);
   const { page } = visitor;
+  await page.getByRole('slider').waitFor(); // it is signed in
   const seen = new Set<string>();
   for (const view of ['graph', 'timeline', 'journal', 'files', 'money', 'messages']) {
     await page.goto(`${server.serving.url}/r/shop/${run.id}?view=${view}&task=api`);
